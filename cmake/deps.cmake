@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every package Telltale uses, with the reason it is used. This is the only list: CMake finds the
+# libraries from it below, and ./tt reads the telltale_package() lines to install what is missing.
+#
+#   telltale_package(GROUP PACKAGE "reason")
+#
+# Groups: build (to build the product), test (to run ./tt test), load (to run ./tt load).
+
+function(telltale_package group package reason)
+endfunction()
+
+telltale_package(build g++             "the product's compiler, C++20")
+telltale_package(build cmake           "build system")
+telltale_package(build ninja-build     "runs the build; one process for all targets")
+telltale_package(build pkg-config      "finds libraries that ship no CMake package")
+telltale_package(build libboost1.81-dev "Asio (rare events), Beast (HTTP/1 head parser, control socket), URL, JSON")
+telltale_package(build libpcre2-dev    "tag patterns: linear JIT matching with match limits")
+telltale_package(build libfmt-dev      "formats checked at compile time; std::format is missing in g++ 12")
+telltale_package(build libyaml-cpp-dev "records.yaml, with line and column of each node")
+telltale_package(build libexpected-dev "tl::expected; std::expected is missing in g++ 12")
+telltale_package(build libcli11-dev    "command lines of telltale, ttctl and tt-origin")
+telltale_package(test  catch2          "unit tests")
+telltale_package(test  clang-19        "the second compiler a disabled site is asserted for")
+telltale_package(test  binutils        "objdump and readelf: what a disabled site compiles to")
+telltale_package(test  python3         "end-to-end tests drive the daemon from Python")
+telltale_package(test  python3-pytest  "runs the end-to-end tests")
+telltale_package(test  curl            "an HTTP client that is not ours")
+telltale_package(load  nghttp2-client  "h2load, the load generator")
+telltale_package(load  python3         "alternates the runs and prints the medians")
+telltale_package(load  libbenchmark-dev "micro-benchmarks")
+
+find_package(Threads REQUIRED)
+find_package(fmt 9.1 REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+if(NOT TELLTALE_DIAG_ONLY)
+  find_package(Boost 1.81 REQUIRED)
+  find_package(yaml-cpp REQUIRED)
+  find_package(CLI11 REQUIRED)
+
+endif()

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How targets are made here: one function for a library of the proxy, one for a folder of unit tests,
+# so that warnings, link rules and test names are the same everywhere.
+
+add_library(telltale_flags INTERFACE)
+target_compile_features(telltale_flags INTERFACE cxx_std_20)
+target_compile_options(telltale_flags INTERFACE
+  -Wall -Wextra -Wformat=2 -Wno-missing-field-initializers -Wnon-virtual-dtor -Woverloaded-virtual
+  -fvisibility=hidden -fvisibility-inlines-hidden
+  # Lines name files as a reader of the tree knows them: "http1/session.cc", "cache/store.cc".
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/proxy/= -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(TELLTALE_WERROR)
+  target_compile_options(telltale_flags INTERFACE -Werror)
+endif()
+# No lazy binding: a symbol must never be resolved under the registry lock.
+target_link_options(telltale_flags INTERFACE -Wl,-z,now -Wl,-z,relro -Wl,-z,defs)
+
+if(TELLTALE_SANITIZE)
+  target_compile_options(telltale_flags INTERFACE -fsanitize=${TELLTALE_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(telltale_flags INTERFACE -fsanitize=${TELLTALE_SANITIZE})
+endif()
+
+# telltale_library(NAME SOURCES a.cc ... LINK other ...): a part of the proxy, alias telltale::NAME.
+function(telltale_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_library(telltale_${name} STATIC ${arg_SOURCES})
+  add_library(telltale::${name} ALIAS telltale_${name})
+  target_include_directories(telltale_${name} PUBLIC ${CMAKE_SOURCE_DIR}/proxy)
+  target_link_libraries(telltale_${name} PUBLIC telltale_flags ${arg_LINK})
+endfunction()
+
+# telltale_unit_tests(AREA LINK lib ...): every *.cc of the calling folder becomes one Catch2 program,
+# build/.../tests/unit_AREA, run by ctest as unit_AREA. Files cannot be forgotten.
+function(telltale_unit_tests area)
+  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  add_executable(unit_${area} ${sources})
+  target_include_directories(unit_${area} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(unit_${area} PRIVATE telltale_catch_main ${arg_LINK})
+  set_target_properties(unit_${area} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME unit_${area} COMMAND unit_${area})
+  set_tests_properties(unit_${area} PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Output: the backend thread that turns records into lines, and where the lines go.
+//
+// One thread drains every ring, in order of time, formats, escapes control bytes in one place, and hands
+// each line to the sinks its level is routed to. Nothing else writes. A sink that is slow, full or dead
+// holds up this thread only; rings then fill, and what does not fit is dropped, counted, and shown in the
+// output where the gap is.
+//
+// Line: [2026-11-30T10:00:00.123456Z] [worker-0] DEBUG (http) <http1/session.cc:95 (on_request)> {c12 t345 header_note} text
+//
+// **Thread safety:** thread-safe.
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include <telltale/diag/export.h>
+#include <telltale/diag/record.h>
+
+namespace telltale::diag {
+
+// Where lines can go. Called by the backend only, one call at a time; may block, must not throw.
+class TELLTALE_EXPORT Sink {
+ public:
+  virtual ~Sink() = default;
+  // Whole lines, each ended by '\n'. False: some were not taken; they are counted as lost.
+  virtual bool write(std::string_view lines) noexcept = 0;
+};
+
+// One bit per sink a level goes to.
+enum Route : std::uint8_t { kToStdout = 1, kToStderr = 2, kToLogFile = 4, kToExtra = 8 };
+using Routes = std::array<std::uint8_t, kLevels>;  // by Level
+// Before anything is configured: all to stderr.
+inline constexpr Routes kRoutesToStderr{kToStderr, kToStderr, kToStderr, kToStderr,
+                                        kToStderr, kToStderr, kToStderr, kToStderr};
+
+enum class ShowLocation : std::uint8_t { kNever = 0, kDebugLines = 1, kAllLines = 2 };
+
+struct OutputConfig {
+  Routes routes = kRoutesToStderr;
+  ShowLocation show_location = ShowLocation::kDebugLines;
+  std::string log_file;  // path of diags.log; empty = none. Appended to, created with mode 0600.
+};
+
+// Starts the backend if it is not running, and applies the configuration: lines written before the call
+// go where the former one said, lines after it go by the new one. Errors: the log file cannot be opened
+// (path and errno text); nothing is changed then.
+TELLTALE_EXPORT tl::expected<void, std::string> configure_output(const OutputConfig& config);
+// A sink of the embedding program's own (kToExtra); replaces the former one.
+TELLTALE_EXPORT void set_extra_sink(std::shared_ptr<Sink> sink);
+
+// Capacity of rings made from now on: a power of two, 64 KiB to 16 MiB; other values are refused (false).
+TELLTALE_EXPORT bool set_ring_bytes(std::size_t bytes) noexcept;
+inline constexpr std::size_t kRingBytesDefault = 256 * 1024;
+inline constexpr std::size_t kRingsMax = 64;  // alive at once; rings of ended threads are used again
+
+// Names the calling thread in its lines; at most 15 bytes are kept.
+TELLTALE_EXPORT void set_thread_name(std::string_view name) noexcept;
+
+// All records published before the call are with their sinks when it returns true; false: the deadline
+// passed first. Wakes the backend.
+TELLTALE_EXPORT bool flush_output(std::chrono::milliseconds deadline) noexcept;
+// Drains what was published before the call, then ends the backend. Later records stay in the rings.
+TELLTALE_EXPORT bool stop_output(std::chrono::milliseconds deadline) noexcept;
+
+struct ThreadOutput {
+  std::string thread;
+  std::uint64_t written;  // records published
+  std::uint64_t dropped;  // records that did not fit
+};
+struct OutputStatus {
+  std::uint64_t lines_written = 0;   // handed to sinks
+  std::uint64_t records_dropped = 0; // all threads, ended ones included
+  std::uint64_t sink_errors = 0;     // writes a sink did not take whole
+  std::vector<ThreadOutput> threads;
+};
+TELLTALE_EXPORT OutputStatus output_status();
+
+}  // namespace telltale::diag
