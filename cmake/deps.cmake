@@ -5,7 +5,8 @@
 #
 #   telltale_package(GROUP PACKAGE "reason")
 #
-# Groups: build (to build the product), test (to run ./tt test), load (to run ./tt load).
+# Groups: build (the product), run, test, load, bench (the ./tt command of that name needs them besides),
+# peer (./tt load --against PEER).
 
 function(telltale_package group package reason)
 endfunction()
@@ -18,8 +19,10 @@ telltale_package(build libboost1.81-dev "Asio (rare events), Beast (HTTP/1 head 
 telltale_package(build libpcre2-dev    "tag patterns: linear JIT matching with match limits")
 telltale_package(build libfmt-dev      "formats checked at compile time; std::format is missing in g++ 12")
 telltale_package(build libyaml-cpp-dev "records.yaml, with line and column of each node")
+telltale_package(build libxxhash-dev   "keyed hash of cache keys, which clients choose")
 telltale_package(build libexpected-dev "tl::expected; std::expected is missing in g++ 12")
 telltale_package(build libcli11-dev    "command lines of telltale, ttctl and tt-origin")
+telltale_package(run   curl            "the client in the commands that ./tt run prints")
 telltale_package(test  catch2          "unit tests")
 telltale_package(test  clang-19        "the second compiler a disabled site is asserted for")
 telltale_package(test  binutils        "objdump and readelf: what a disabled site compiles to")
@@ -28,7 +31,8 @@ telltale_package(test  python3-pytest  "runs the end-to-end tests")
 telltale_package(test  curl            "an HTTP client that is not ours")
 telltale_package(load  nghttp2-client  "h2load, the load generator")
 telltale_package(load  python3         "alternates the runs and prints the medians")
-telltale_package(load  libbenchmark-dev "micro-benchmarks")
+telltale_package(peer  haproxy         "the proxy that ./tt load --against haproxy compares with")
+telltale_package(bench libbenchmark-dev "micro-benchmarks")
 
 find_package(Threads REQUIRED)
 find_package(fmt 9.1 REQUIRED)
@@ -39,5 +43,6 @@ if(NOT TELLTALE_DIAG_ONLY)
   find_package(Boost 1.81 REQUIRED)
   find_package(yaml-cpp REQUIRED)
   find_package(CLI11 REQUIRED)
+  pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 endif()
