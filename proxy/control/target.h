@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the daemon offers to its control socket: the commands, as calls.
+//
+// Not a protocol: api.h turns HTTP requests into these calls and their results into JSON, the daemon
+// implements them, and tests put a fake in its place. Results are plain values, so that neither side
+// sees the other's types.
+//
+// A change is in force when the call returns. A refused call has changed nothing.
+//
+// **Thread safety:** loop-bound: called on the control socket's event loop only, one call at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <telltale/diag/debug_control.h>
+#include <tl/expected.hpp>
+
+namespace telltale::control {
+
+// Why a call was refused.
+struct Error {
+  std::string what;                        // a sentence: what was wrong, and what was expected
+  std::optional<std::size_t> offset = {};  // byte of the text that `where` names
+  // Which argument or place: "name", "value", "regex", "tags", "client_ip", or "records.yaml:12:7".
+  // Empty: the call as a whole. REQUIRES with an offset: an argument's name.
+  std::string where = {};
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+struct Record {
+  std::string name;
+  std::string value;   // as an operator would write it
+  std::string source;  // where the value comes from: "default", "file", "command line", "runtime"
+};
+
+struct Reloaded {
+  std::vector<std::string> changed;         // records whose new value is in force now
+  std::vector<std::string> needs_restart;   // records whose text in the file changed, but not their value here
+};
+
+// Status is a list of sections of named values, in the order in which they are shown; a new figure needs
+// no change in the protocol or in ttctl. REQUIRES: names are unique within their list.
+struct StatusItem {
+  std::string name;
+  std::variant<std::string, std::uint64_t, bool> value;
+};
+struct StatusSection {
+  std::string name;
+  std::vector<StatusItem> items;
+};
+using Status = std::vector<StatusSection>;
+
+// Everything that decides what is on.
+struct DebugState {
+  diag::Base base;
+  std::vector<diag::Lease> leases;
+};
+
+// Where lines of level debug go.
+struct Destination {
+  std::string kind;       // "stdout", "stderr", "file", "extra"
+  std::string path = {};  // of a file
+};
+
+struct Enabled {
+  diag::Lease lease;
+  std::vector<std::string> tags_on;       // that the pattern matches now, in order of name
+  std::vector<Destination> destinations;  // empty: debug lines go nowhere
+};
+
+struct Disabled {
+  std::size_t leases_ended = 0;
+  // proxy.config.diags.debug.enabled as it was, with its source; its value is "0" now.
+  Record enabled_before;
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  [[nodiscard]] virtual Result<Record> config_get(const std::string& name) = 0;
+  // Returns the record as it is now. Errors: no such record, bad value, needs a restart.
+  [[nodiscard]] virtual Result<Record> config_set(const std::string& name, const std::string& value) = 0;
+  // Records whose name the pattern matches anywhere, in order of name.
+  [[nodiscard]] virtual Result<std::vector<Record>> config_match(const std::string& regex) = 0;
+  // Errors: every problem of every file.
+  [[nodiscard]] virtual tl::expected<Reloaded, std::vector<Error>> config_reload() = 0;
+
+  [[nodiscard]] virtual Status status() = 0;
+  // Begins an orderly stop and returns. Called after the answer has been sent. It may call
+  // Server::stop(), but must not destroy the Server before it has returned.
+  virtual void stop() = 0;
+
+  [[nodiscard]] virtual DebugState debug_state() = 0;
+  [[nodiscard]] virtual Result<Enabled> debug_enable(const diag::LeaseRequest& request) = 0;
+  // Ends all leases and sets proxy.config.diags.debug.enabled to 0 in the running process, wherever its
+  // value came from (-T included).
+  [[nodiscard]] virtual Result<Disabled> debug_disable() = 0;
+  [[nodiscard]] virtual std::vector<diag::TagState> debug_tags() = 0;
+};
+
+}  // namespace telltale::control
