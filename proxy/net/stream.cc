@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/stream.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <climits>
+
+#include <sys/socket.h>
+#include <telltale/diag/dbg.h>
+
+#include "net/worker.h"
+
+namespace telltale::net {
+namespace {
+
+constexpr DbgCtl net_dbg{"net"};
+
+Io failed(Io::State would_block) noexcept {
+  if (errno == EAGAIN || errno == EWOULDBLOCK) {
+    return {would_block, 0, 0};
+  }
+  return {Io::kError, 0, errno};
+}
+
+// Takes `bytes` from the front of the parts; returns what is left of them.
+std::span<iovec> past(std::span<iovec> parts, std::size_t bytes) noexcept {
+  while (!parts.empty() && bytes >= parts.front().iov_len) {
+    bytes -= parts.front().iov_len;
+    parts = parts.subspan(1);
+  }
+  if (!parts.empty()) {
+    parts.front().iov_base = static_cast<char*>(parts.front().iov_base) + bytes;
+    parts.front().iov_len -= bytes;
+  }
+  return parts;
+}
+
+}  // namespace
+
+Stream::Stream(Worker& worker, UniqueFd socket, const Endpoint& peer)
+    : worker_(worker), peer_(peer), socket_(std::move(socket)), source_(worker.poller(), socket_.get()) {}
+
+Stream::~Stream() {
+  close();
+}
+
+Io Stream::recv(std::span<char> into) noexcept {
+  assert(!into.empty());
+  ssize_t got;
+  do {
+    got = ::recv(socket_.get(), into.data(), into.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  if (got > 0) {
+    bytes_in_ += static_cast<std::size_t>(got);
+    return {Io::kOk, static_cast<std::size_t>(got), 0};
+  }
+  return got == 0 ? Io{Io::kClosed, 0, 0} : failed(Io::kWantRead);
+}
+
+Io Stream::send(std::span<const iovec> parts) noexcept {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(parts.data());
+  message.msg_iovlen = std::min<std::size_t>(parts.size(), IOV_MAX);
+  ssize_t sent;
+  do {
+    sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent >= 0) {
+    bytes_out_ += static_cast<std::size_t>(sent);
+    return {Io::kOk, static_cast<std::size_t>(sent), 0};
+  }
+  return failed(Io::kWantWrite);
+}
+
+Task<Io> Stream::send_all(std::span<iovec> parts) {
+  std::size_t total = 0;
+  parts = past(parts, 0);  // empty parts at the front
+  while (!parts.empty()) {
+    const Io io = send(parts);
+    if (io.state == Io::kOk) {
+      total += io.bytes;
+      parts = past(parts, io.bytes);
+      continue;
+    }
+    if (io.state == Io::kError) {
+      co_return io;
+    }
+    const Wake wake = io.state == Io::kWantRead ? co_await readable() : co_await writable();
+    if (wake != Wake::kReady) {
+      co_return Io{Io::kError, total, wake == Wake::kTimeout ? ETIMEDOUT : ECANCELED};
+    }
+  }
+  co_return Io{Io::kOk, total, 0};
+}
+
+void Stream::shutdown_write() noexcept {
+  ::shutdown(socket_.get(), SHUT_WR);
+}
+
+void Stream::close() noexcept {
+  if (socket_) {
+    Dbg(net_dbg, "closed {} after {} bytes in, {} out", peer_, bytes_in_, bytes_out_);
+    source_.close();
+    socket_.reset();
+  }
+}
+
+void Stream::close_with_reset() noexcept {
+  const linger abort{1, 0};
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
+  close();
+}
+
+Endpoint Stream::local() const noexcept {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+    return {};
+  }
+  return Endpoint::from_sockaddr(address).value_or(Endpoint{});
+}
+
+int Stream::pending_error() const noexcept {
+  int error = 0;
+  socklen_t length = sizeof error;
+  return ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+}  // namespace telltale::net
