@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/authority.h"
+
+#include <arpa/inet.h>
+
+#include <cstring>
+
+#include "http/token.h"
+
+namespace telltale::http {
+namespace {
+
+constexpr bool is_host_byte(char c) {
+  const char l = lower(c);
+  return (l >= 'a' && l <= 'z') || is_digit(c) || c == '-' || c == '.' || c == '_';
+}
+
+// What follows the host: nothing, or ':' and at most five digits.
+bool parse_port(std::string_view text, std::uint16_t& port) {
+  if (text.empty()) return true;
+  if (text.front() != ':') return false;
+  text.remove_prefix(1);
+  if (text.empty()) return true;
+  if (text.size() > 5) return false;
+  unsigned value = 0;
+  for (char c : text) {
+    if (!is_digit(c)) return false;
+    value = value * 10 + static_cast<unsigned>(c - '0');
+  }
+  if (value == 0 || value > 65535) return false;
+  port = static_cast<std::uint16_t>(value);
+  return true;
+}
+
+bool is_ipv6_address(std::string_view text) {
+  char copy[INET6_ADDRSTRLEN];
+  if (text.size() >= sizeof copy) return false;
+  for (char c : text) {
+    if (hex_value(c) < 0 && c != ':' && c != '.') return false;
+  }
+  std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = '\0';
+  in6_addr address;
+  return inet_pton(AF_INET6, copy, &address) == 1;
+}
+
+}  // namespace
+
+bool Authority::parse(std::string_view text) {
+  clear();
+  std::string_view host;
+  bool ipv6 = false;
+  if (!text.empty() && text.front() == '[') {
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) return false;
+    host = text.substr(1, close - 1);
+    text.remove_prefix(close + 1);
+    if (!is_ipv6_address(host)) return false;
+    ipv6 = true;
+  } else {
+    host = text.substr(0, text.find(':'));
+    text.remove_prefix(host.size());
+    if (host.empty() || host.size() > kHostMax) return false;
+    for (char c : host) {
+      if (!is_host_byte(c)) return false;
+    }
+  }
+  std::uint16_t port = kDefaultPort;
+  if (!parse_port(text, port)) return false;
+  for (std::size_t i = 0; i < host.size(); ++i) host_[i] = lower(host[i]);
+  size_ = static_cast<std::uint16_t>(host.size());
+  port_ = port;
+  ipv6_ = ipv6;
+  return true;
+}
+
+}  // namespace telltale::http

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which names stand for secrets. Fields: an exact list, then an allow-list of ordinary names that contain a
+// suspicious fragment, then the fragments (default deny for names nobody here has heard of). Query keys:
+// fragments, whole words, and any key that ends in "key". Rather one word too many in a log than one too few;
+// 200 ordinary fields in tests/unit/http/redact_test.cc keep this from eating what operators need.
+#include <algorithm>
+#include <array>
+
+#include "http/redact.h"
+#include "http/secret_name.h"
+
+namespace telltale::http {
+namespace {
+
+// All texts here are as PlainName has them: lower case, without '-', '_' and '.'.
+constexpr std::array<std::string_view, 9> kSecretFields{
+    "xforwardedclientcert", "xauth", "xauthkey", "xaccesskey", "xfunctionskey", "ocpapimsubscriptionkey",
+    "xclientcert", "xsslclientcert", "xkey"};
+
+constexpr std::array<std::string_view, 6> kOrdinaryFields{
+    "accesscontrolallowcredentials", "signatureinput", "acceptsignature", "xratelimitlimittokens",
+    "xratelimitremainingtokens", "xratelimitresettokens"};
+
+constexpr std::array<std::string_view, 15> kFieldFragments{
+    "token", "secret", "passw", "passphrase", "credential", "session", "sessid", "signature",
+    "apikey", "authorization", "cookie", "jwt", "csrf", "xsrf", "privatekey"};
+
+constexpr std::array<std::string_view, 17> kKeyFragments{
+    "token", "secret", "passw", "passphrase", "passcode", "credential", "session", "sessid", "signature",
+    "apikey", "accesskey", "privatekey", "authorization", "oauth", "jwt", "csrf", "xsrf"};
+
+constexpr std::array<std::string_view, 20> kKeyWords{
+    "key", "sig", "auth", "code", "sid", "pass", "pwd", "pw", "psw", "pin", "otp", "ticket", "hmac", "assertion",
+    "samlresponse", "samlrequest", "cred", "creds", "bearer", "sso"};
+
+constexpr std::array<std::string_view, 6> kUrlFields{":path", ":authority", "destination", "sourcemap", "xsourcemap",
+                                                     "xaccelredirect"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+template <std::size_t N>
+constexpr std::array<bool, 256> first_letters(const std::array<std::string_view, N>& fragments) {
+  std::array<bool, 256> letters{};
+  for (std::string_view fragment : fragments) letters[static_cast<unsigned char>(fragment.front())] = true;
+  return letters;
+}
+
+// One pass over the text; only where a fragment's first letter stands are the fragments compared.
+template <std::size_t N>
+bool has_one_of(const std::array<std::string_view, N>& fragments, const std::array<bool, 256>& letters,
+                std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!letters[static_cast<unsigned char>(text[i])]) continue;
+    for (std::string_view fragment : fragments) {
+      if (text.compare(i, fragment.size(), fragment) == 0) return true;
+    }
+  }
+  return false;
+}
+
+constexpr auto kFieldLetters = first_letters(kFieldFragments);
+constexpr auto kKeyLetters = first_letters(kKeyFragments);
+
+// True if one of the parts between '-' and '_' says that the value is a URL.
+bool names_url(std::string_view name) {
+  while (!name.empty()) {
+    const std::size_t end = name.find_first_of("-_");
+    const std::string_view part = name.substr(0, end);
+    if (equal_nocase(part, "url") || equal_nocase(part, "uri") || equal_nocase(part, "referrer")) return true;
+    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
+  }
+  return false;
+}
+
+Secrecy secrecy_of_name(std::string_view name) {
+  PlainName plain;
+  for (char c : name) plain.add(c);
+  if (plain.cut()) return Secrecy::kWhole;
+  const std::string_view text = plain.text();
+  if (is_one_of(kSecretFields, text)) return Secrecy::kWhole;
+  if (has_one_of(kFieldFragments, kFieldLetters, text) && !is_one_of(kOrdinaryFields, text)) return Secrecy::kWhole;
+  if (is_one_of(kUrlFields, text) || names_url(name)) return Secrecy::kUrl;
+  return Secrecy::kPlain;
+}
+
+}  // namespace
+
+Secrecy secrecy_of(FieldId id, std::string_view name, std::string_view value) {
+  switch (id) {
+    case FieldId::kAuthorization:
+    case FieldId::kProxyAuthorization:
+      return Secrecy::kCredentials;
+    case FieldId::kCookie:
+      return Secrecy::kCookie;
+    case FieldId::kSetCookie:
+      return Secrecy::kSetCookie;
+    case FieldId::kWwwAuthenticate:
+    case FieldId::kProxyAuthenticate:
+      return Secrecy::kChallenge;
+    case FieldId::kAuthenticationInfo:
+    case FieldId::kProxyAuthenticationInfo:
+      return Secrecy::kWhole;
+    case FieldId::kHost:
+    case FieldId::kOrigin:
+    case FieldId::kReferer:
+    case FieldId::kLocation:
+    case FieldId::kContentLocation:
+      return Secrecy::kUrl;
+    case FieldId::kLink:
+    case FieldId::kRefresh:
+      return Secrecy::kUrls;
+    case FieldId::kOther: {
+      const Secrecy secrecy = secrecy_of_name(name);
+      if (secrecy == Secrecy::kPlain && value.find("://") != std::string_view::npos) return Secrecy::kUrls;
+      return secrecy;
+    }
+    default:
+      return Secrecy::kPlain;
+  }
+}
+
+bool is_secret_plain_key(std::string_view plain) {
+  if (plain.size() >= 3 && plain.substr(plain.size() - 3) == "key") return true;
+  if (has_one_of(kKeyFragments, kKeyLetters, plain)) return true;
+  // `user[pass]` and `auth[0]` consist of words.
+  while (!plain.empty()) {
+    const std::size_t end = plain.find_first_of("[]");
+    const std::string_view word = plain.substr(0, end);
+    if (is_one_of(kKeyWords, word)) return true;
+    plain.remove_prefix(end == std::string_view::npos ? plain.size() : end + 1);
+  }
+  return false;
+}
+
+}  // namespace telltale::http

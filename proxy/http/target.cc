@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/target.h"
+
+#include "http/token.h"
+
+namespace telltale::http {
+namespace {
+
+Target refused(TargetForm form, std::uint16_t status, std::string_view reason) {
+  return {form, {}, {}, status, reason};
+}
+
+// True for "scheme://": a letter, then letters, digits, '+', '-', '.', then ':' before any '/'.
+bool has_scheme(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char l = lower(text[i]);
+    if (l >= 'a' && l <= 'z') continue;
+    if (i == 0) return false;
+    if (text[i] == ':') return text.substr(i + 1, 2) == "//";
+    if (!is_digit(text[i]) && text[i] != '+' && text[i] != '-' && text[i] != '.') return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Target parse_target(Method method, std::string_view text) {
+  if (method == Method::kConnect) {
+    return refused(TargetForm::kAuthority, 405, "the method CONNECT is not allowed");
+  }
+  if (text.empty()) return refused(TargetForm::kInvalid, 400, "the request target is empty");
+  std::size_t question = std::string_view::npos;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto u = static_cast<unsigned char>(text[i]);
+    if (u <= 0x20 || u == 0x7f) {
+      return refused(TargetForm::kInvalid, 400, "the request target holds a space or control byte");
+    }
+    if (u > 0x7f) return refused(TargetForm::kInvalid, 400, "the request target holds a byte above 7F");
+    if (u == '#') return refused(TargetForm::kInvalid, 400, "the request target holds a fragment");
+    if (u == '?' && question == std::string_view::npos) question = i;
+  }
+  if (text.front() == '/') {
+    Target target;
+    target.form = TargetForm::kOrigin;
+    target.path = text.substr(0, question);
+    if (question != std::string_view::npos) target.query = text.substr(question + 1);
+    return target;
+  }
+  if (text == "*") {
+    if (method == Method::kOptions) return {TargetForm::kAsterisk, {}, {}, 0, {}};
+    return refused(TargetForm::kAsterisk, 400, "the request target * goes with OPTIONS only");
+  }
+  if (has_scheme(text)) {
+    return refused(TargetForm::kAbsolute, 400, "the request target is in absolute form; this is not a forward proxy");
+  }
+  return refused(TargetForm::kAuthority, 400, "the request target does not begin with a slash");
+}
+
+}  // namespace telltale::http
