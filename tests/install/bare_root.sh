@@ -6,7 +6,7 @@
 # it, and types the command there. Not part of ./tt test: it needs root, mmdebstrap and Debian's archive,
 # and installs and compiles everything anew. Packages come from where this machine's apt takes them.
 #
-#   tests/install/bare_root.sh run    ./tt run, one request through the proxy, SIGTERM
+#   tests/install/bare_root.sh run    ./tt run, then the commands it prints, SIGTERM
 #   tests/install/bare_root.sh test   ./tt test
 #   tests/install/bare_root.sh both   one after the other, in one root
 set -euo pipefail
@@ -54,12 +54,16 @@ if [[ $what != test ]]; then
       sleep 0.2
     done
     cat /tmp/run.out
+    # What it says is worth trying, typed as it stands there.
+    sed -n "s/^  //p" /tmp/run.out >/tmp/worth_trying
+    bash -eux /tmp/worth_trying
+    grep -q " DEBUG (http" configs/demo/var/logs/diags.log || { echo "no debug line came" >&2; exit 1; }
     bytes=$(curl -fsS http://127.0.0.1:8080/bytes/60 | wc -c)
     [[ $bytes == 60 ]] || { echo "60 bytes were expected, $bytes came" >&2; exit 1; }
     kill -TERM $tt
     wait $tt
   '
-  say "./tt run: a request was answered, SIGTERM ended it cleanly"
+  say "./tt run: the printed commands work, SIGTERM ended it cleanly"
 fi
 if [[ $what != run ]]; then
   say "./tt test"

@@ -79,6 +79,11 @@ class Connection:
         self.send(request_bytes(method, target, host or f"127.0.0.1:{self.port}", fields, content))
         return self.response(head_only=method == "HEAD")
 
+    @property
+    def buffered(self):
+        """Bytes that came and belong to no response yet."""
+        return self._in
+
     def closed_by_peer(self, timeout=10.0):
         """True when the peer closes within the time-out and sends nothing more."""
         self.socket.settimeout(timeout)

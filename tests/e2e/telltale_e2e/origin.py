@@ -38,8 +38,9 @@ class Origin:
     - a threading.Event, waited for before the next part;
     - a function of the Received request that returns bytes (or None).
 
-    read_body: the body is read before the first part is sent. close: the connection is ended after the
-    parts; otherwise the next request on it is answered in the same way. reset: it is ended with a RST.
+    read_body: the body is read before the first part is sent; without it give close too, or send no body.
+    close: the connection is ended after the parts; otherwise the next request on it is answered in the same
+    way. reset: with close, it is ended with a RST.
     """
 
     def __init__(self, *parts, read_body=True, close=False, reset=False):
@@ -126,6 +127,13 @@ class Origin:
                 raise _Gone()
             pending += data
 
+        def take_line():
+            nonlocal pending
+            while b"\r\n" not in pending:
+                more()
+            line, _, pending = pending.partition(b"\r\n")
+            return line
+
         while b"\r\n\r\n" not in pending:
             more()
         head, _, pending = pending.partition(b"\r\n\r\n")
@@ -134,18 +142,20 @@ class Origin:
             return request, pending
         body_raw, content = b"", b""
         if (request.field("Transfer-Encoding") or "").lower() == "chunked":
-            while True:
-                while b"\r\n" not in pending:
-                    more()
-                line, _, pending = pending.partition(b"\r\n")
+            size = None
+            while size != 0:
+                line = take_line()
                 size = int(line.split(b";")[0], 16)
-                while len(pending) < size + 2:
-                    more()
-                body_raw += line + b"\r\n" + pending[:size + 2]
-                content += pending[:size]
-                pending = pending[size + 2:]
-                if size == 0:  # trailer sections are not read: no test sends one to this origin
-                    break
+                body_raw += line + b"\r\n"
+                if size:
+                    while len(pending) < size + 2:
+                        more()
+                    body_raw += pending[:size + 2]
+                    content += pending[:size]
+                    pending = pending[size + 2:]
+            while trailer := take_line():
+                body_raw += trailer + b"\r\n"
+            body_raw += b"\r\n"
         elif length := request.field("Content-Length"):
             while len(pending) < int(length):
                 more()
