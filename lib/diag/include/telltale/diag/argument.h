@@ -119,12 +119,19 @@ struct WithoutFields<List<Done...>, Head, Rest...> {
       WithoutFields<List<Done..., typename Formatted<stored_type>::type>, Rest...>>::type;
 };
 
+// `text` without the UTF-8 sequence at its end that its cut has torn, if one is.
+inline std::size_t whole_sequences(std::string_view text) noexcept {
+  for (std::size_t back = 1; back <= 4 && back <= text.size(); ++back) {
+    auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0) == 0x80) continue;
+    std::size_t wanted = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    return wanted > back ? text.size() - back : text.size();
+  }
+  return text.size();
+}
 // Where to cut a string so that no UTF-8 sequence is torn; at most `most`.
 inline std::size_t cut(std::string_view text, std::size_t most) noexcept {
-  if (text.size() <= most) return text.size();
-  std::size_t at = most;
-  while (at > 0 && most - at < 4 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
-  return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80 ? most : at;
+  return text.size() <= most ? text.size() : whole_sequences(text.substr(0, most));
 }
 
 inline char* put_raw(char* at, const void* from, std::size_t bytes) noexcept {
@@ -168,6 +175,16 @@ std::size_t room(const StoredField<S>& f) {
   return 2 + kFieldNameBytesMax + room(f.value);
 }
 
+// The most room() can be for an S.
+template <class S>
+inline constexpr std::size_t room_max = sizeof(long long) + 1;
+template <>
+inline constexpr std::size_t room_max<std::string_view> = argument_detail::kStringHeadBytes + kStringBytesMax;
+template <class T>
+inline constexpr std::size_t room_max<Eager<T>> = argument_detail::kStringHeadBytes + eager_bytes_max<T>;
+template <class S>
+inline constexpr std::size_t room_max<StoredField<S>> = 2 + kFieldNameBytesMax + room_max<S>;
+
 // Writes one argument at `at`, returns the byte behind it.
 inline char* put(char* at, long long v) { return argument_detail::put_value(at, Kind::kSigned, v); }
 inline char* put(char* at, unsigned long long v) { return argument_detail::put_value(at, Kind::kUnsigned, v); }
@@ -180,11 +197,19 @@ inline char* put(char* at, std::string_view s) {
   at = argument_detail::put_string_head(at, static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(s.size() - kept));
   return argument_detail::put_raw(at, s.data(), kept);
 }
+// Cut like a string. A formatter that throws stores a text that says so: a debug line changes output only.
 template <class T>
 char* put(char* at, const Eager<T>& e) {
   char* text = at + argument_detail::kStringHeadBytes;
-  std::size_t size = fmt::format_to_n(text, eager_bytes_max<T>, "{}", *e.value).size;
-  std::size_t kept = std::min(size, eager_bytes_max<T>);
+  std::size_t size, kept;
+  try {
+    size = fmt::format_to_n(text, eager_bytes_max<T>, "{}", *e.value).size;
+    kept = size <= eager_bytes_max<T> ? size : argument_detail::whole_sequences({text, eager_bytes_max<T>});
+  } catch (...) {
+    constexpr std::string_view kThrew = "(its formatter threw)";
+    static_assert(eager_bytes_max<T> >= kThrew.size());
+    size = kept = kThrew.copy(text, kThrew.size());
+  }
   argument_detail::put_string_head(at, static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(size - kept));
   return text + kept;
 }

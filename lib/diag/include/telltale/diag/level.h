@@ -4,7 +4,8 @@
 //
 // Like a debug line, a level line copies its arguments into the calling thread's ring and returns.
 // Formats are checked at compile time. fatal(), alert() and emergency() end the process, after all
-// queued lines are out or one second has passed.
+// queued lines are out or one second has passed, by _exit() with exit_status(): no destructor runs, no
+// core is written. The statuses differ so that a service manager can tell what is worth a restart.
 //
 // **Thread safety:** thread-safe. Cost: no lock, no allocation but the first line of a thread.
 
@@ -27,6 +28,11 @@ struct LocatedFormat {
   const char* format;
   std::source_location where;
 };
+
+// Of a process ended by a level line. An emergency is what a restart will not help.
+constexpr int exit_status(Level level) noexcept {
+  return level == Level::kEmergency ? 72 : level == Level::kAlert ? 71 : 70;
+}
 
 namespace level_detail {
 [[noreturn]] TELLTALE_EXPORT void end_process(Level level) noexcept;

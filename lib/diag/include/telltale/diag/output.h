@@ -27,6 +27,7 @@
 namespace telltale::diag {
 
 // Where lines can go. Called by the backend only, one call at a time; may block, must not throw.
+// A sink that writes lines itself feeds itself; the library bounds that only by its rings.
 class TELLTALE_EXPORT Sink {
  public:
   virtual ~Sink() = default;
@@ -50,10 +51,13 @@ struct OutputConfig {
 };
 
 // Starts the backend if it is not running, and applies the configuration: lines written before the call
-// go where the former one said, lines after it go by the new one. Errors: the log file cannot be opened
-// (path and errno text); nothing is changed then.
+// go where the former one said, lines after it go by the new one. The first configuration of a process
+// also takes the lines that have waited for it. Does not wait for sinks. Routes that lead to the same
+// file are written once. Errors: the log file cannot be opened (path and errno text), or a sink has
+// blocked the backend for many changes; nothing is changed then.
 TELLTALE_EXPORT tl::expected<void, std::string> configure_output(const OutputConfig& config);
-// A sink of the embedding program's own (kToExtra); replaces the former one.
+// A sink of the embedding program's own (kToExtra); null = none. Replaces the former one, which may still
+// be handed lines written before the call; it is released when they are out.
 TELLTALE_EXPORT void set_extra_sink(std::shared_ptr<Sink> sink);
 
 // Capacity of rings made from now on: a power of two, 64 KiB to 16 MiB; other values are refused (false).
@@ -64,10 +68,12 @@ inline constexpr std::size_t kRingsMax = 64;  // alive at once; rings of ended t
 // Names the calling thread in its lines; at most 15 bytes are kept.
 TELLTALE_EXPORT void set_thread_name(std::string_view name) noexcept;
 
-// All records published before the call are with their sinks when it returns true; false: the deadline
-// passed first. Wakes the backend.
+// All records published before the call are with their sinks when it returns true (or, where a sink
+// refused them, are counted as lost); false: the deadline passed first, or the backend does not run and
+// records wait. Wakes the backend. A sink that calls it gets false.
 TELLTALE_EXPORT bool flush_output(std::chrono::milliseconds deadline) noexcept;
 // Drains what was published before the call, then ends the backend. Later records stay in the rings.
+// False: the deadline passed, because a sink blocks; the backend ends once it can.
 TELLTALE_EXPORT bool stop_output(std::chrono::milliseconds deadline) noexcept;
 
 struct ThreadOutput {
@@ -76,10 +82,12 @@ struct ThreadOutput {
   std::uint64_t dropped;  // records that did not fit
 };
 struct OutputStatus {
-  std::uint64_t lines_written = 0;   // handed to sinks
-  std::uint64_t records_dropped = 0; // all threads, ended ones included
-  std::uint64_t sink_errors = 0;     // writes a sink did not take whole
-  std::vector<ThreadOutput> threads;
+  std::uint64_t records_written = 0;  // published, all threads, ended ones included
+  std::uint64_t records_dropped = 0;  // that did not fit, likewise: written + dropped = sent
+  std::uint64_t lines_written = 0;    // handed to sinks, those that tell of a loss included
+  std::uint64_t lines_lost = 0;       // of these, not taken by a sink; counted per sink
+  std::uint64_t sink_errors = 0;      // writes a sink did not take whole
+  std::vector<ThreadOutput> threads;  // that have a ring now
 };
 TELLTALE_EXPORT OutputStatus output_status();
 

@@ -42,13 +42,17 @@ static_assert(sizeof(RecordHeader) == 40);
 // thread's scope. `tag` (number from the registry, 0 = none) is what a drop is counted under.
 // Returns where the first argument goes, or null: dropped and counted; then end_record() is not called.
 TELLTALE_EXPORT char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size_t room_bytes) noexcept;
-// Publishes. `end` is the byte behind the last argument.
+// The same for a record of site 0; a drop is counted under the tag of that name, if the registry knows it.
+TELLTALE_EXPORT char* begin_located(std::string_view tag, Level level, std::size_t room_bytes) noexcept;
+// Publishes. `end` is the byte behind the last argument. A formatter that writes a record of its own
+// between begin and end loses that one, counted.
 TELLTALE_EXPORT void end_record(char* end, std::uint8_t argument_count) noexcept;
 
 // One function per list of stored argument types, shared by all sites that have it: out of line.
 template <class... S>
 [[gnu::noinline, gnu::cold]] void write_site(std::uint32_t site, std::uint32_t tag, S... s) {
   static_assert(sizeof...(S) <= 32, "at most 32 arguments");
+  static_assert((room_max<S> + ... + sizeof(RecordHeader)) <= kRecordBytesMax, "these may not fit into one record");
   char* at = begin_record(site, tag, Level::kDebug, (room(s) + ... + 0));
   if (at == nullptr) return;
   ((at = put(at, s)), ...);
@@ -67,10 +71,12 @@ struct Located {
 template <class... S>
 [[gnu::noinline]] void write_located(const Located& o, S... s) {
   static_assert(sizeof...(S) <= 27, "at most 27 arguments");
+  static_assert((room_max<S> + ... + (sizeof(RecordHeader) + 5 * room_max<std::string_view>)) <= kRecordBytesMax,
+                "these may not fit into one record");
   std::string_view file = o.file, function = o.function, format = o.format;
   unsigned long long line = o.line;
-  char* at = begin_record(0, 0, o.level,
-                          room(o.tag) + room(file) + room(function) + room(format) + room(line) + (room(s) + ... + 0));
+  char* at = begin_located(
+      o.tag, o.level, room(o.tag) + room(file) + room(function) + room(format) + room(line) + (room(s) + ... + 0));
   if (at == nullptr) return;
   at = put(put(put(put(put(at, o.tag), file), function), format), line);
   ((at = put(at, s)), ...);

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// See backend.h.
+#include "backend.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "backend_wake.h"
+#include "plugin_names.h"
+#include "ring_table.h"
+#include "tag_table.h"
+
+namespace telltale::diag {
+
+namespace {
+
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::chrono::nanoseconds kShortestSleep = 100us, kLongestSleep = 50ms, kGrace = 1ms;
+constexpr auto kSampleEvery = 100ms;
+constexpr auto kRetryEvery = 1s;          // to tell of a loss where no line follows it
+constexpr std::size_t kBatchBytes = 65536;
+constexpr std::int64_t kSmoothNs = 1'000'000;  // clock corrections below this do not move lines back
+
+enum LaneIndex : std::size_t { kStdoutLane, kStderrLane, kLogLane, kExtraLane };  // bits of Route, counted
+
+constexpr std::string_view kReasons[] = {"the ring was full", "larger than the ring allows",
+                                         "written while the same thread was formatting another line",
+                                         "no ring was free for the thread"};
+constexpr std::string_view kLevelNames[kLevels] = {"debug", "status", "note",  "warning",
+                                                   "error", "fatal",  "alert", "emergency"};
+
+constinit thread_local bool tl_is_backend __attribute__((tls_model("initial-exec"))) = false;
+
+}  // namespace
+
+Backend::Backend() : clock_(first_sample()) { refresh_lanes(); }
+
+void Backend::sample_clock() {
+  auto now = steady_clock::now();
+  if (now - sampled_ < kSampleEvery) return;
+  sampled_ = now;
+  if (std::optional<std::int64_t> step = clock_.add(sample_clocks())) {
+    last_wall_ns_ = 0;
+    write_own_line("diag", ticks_now(), lanes_by_level_[std::size_t(Level::kWarning)],
+                   fmt::format("the system clock was stepped by {:+.6f} s", static_cast<double>(*step) * 1e-9));
+  }
+}
+
+void Backend::run() {
+  tl_is_backend = true;
+  OutputControl& control = output_control();
+  // A counter's rate needs a stretch of time to be seen; early lines must not be stamped by guess.
+  timespec first_stretch{0, 2'000'000};
+  nanosleep(&first_stretch, nullptr);
+  sampled_ = {};
+  auto sleep = kShortestSleep;
+  for (;;) {
+    sample_clock();
+    OutputPlan plan = control.plan();
+    Found found = drain(plan);
+    write_out();
+    Positions written{};
+    for (std::size_t i = 0; i < rings_.size(); ++i) written[i] = rings_[i].position;
+    control.report(written);
+    if (plan.change != nullptr) {
+      apply(*plan.change);
+      if (control.finish(plan.change)) return;
+      continue;
+    }
+    sleep = found == Found::kNothing ? std::min(sleep * 2, kLongestSleep) : kShortestSleep;
+    if (found == Found::kYoung) sleep = kGrace;
+    prepare_to_sleep();
+    if (control.plan().hurry) {
+      cancel_sleep();
+    } else {
+      sleep_until_woken(sleep);
+    }
+  }
+}
+
+Backend::Found Backend::drain(const OutputPlan& plan) {
+  RingTable& table = ring_table();
+  std::size_t n = table.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    rings_[i].ring = &table[i];
+    rings_[i].begin(plan.change != nullptr ? plan.change->upto[i] : ~std::uint64_t{0});
+  }
+  std::uint64_t ripe = ~std::uint64_t{0};
+  if (!plan.hurry) ripe = ticks_now() - static_cast<std::uint64_t>(double(kGrace.count()) / clock_.ns_per_tick());
+
+  // Heads of rings that have something ripe, unsorted: there are few at a time.
+  struct Head {
+    RingReader* ring;
+    RecordHeader header;
+  };
+  std::array<Head, kRingsMax> heads;
+  std::size_t count = 0;
+  Found found = Found::kNothing;
+  auto load = [&](Head& head) {
+    if (head.ring->peek(head.header) == nullptr) return false;
+    if (head.header.ticks <= ripe) return true;
+    if (found == Found::kNothing) found = Found::kYoung;
+    return false;
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    heads[count].ring = &rings_[i];
+    if (load(heads[count])) ++count;
+  }
+  while (count > 0) {
+    found = Found::kSome;
+    // The oldest head, and how long it stays the oldest: its ring is read in a run up to there.
+    std::size_t oldest = 0;
+    std::uint64_t next = ~std::uint64_t{0};
+    for (std::size_t i = 1; i < count; ++i) {
+      if (heads[i].header.ticks < heads[oldest].header.ticks) {
+        next = heads[oldest].header.ticks;
+        oldest = i;
+      } else {
+        next = std::min(next, heads[i].header.ticks);
+      }
+    }
+    Head& head = heads[oldest];
+    bool more = true;
+    do {
+      consume(*head.ring, head.header);
+      more = load(head);
+    } while (more && head.header.ticks < next);
+    if (!more) {
+      head.ring->give_back();
+      heads[oldest] = heads[--count];
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    RingReader& ring = rings_[i];
+    ring.give_back();
+    if (!ring.drops_known || ring.position != ring.end) continue;
+    for (std::size_t slot = 0; slot < ring.drops.size(); ++slot) {
+      if (std::uint64_t fresh = ring.shown.take_new(slot, ring.drops[slot])) {
+        write_loss(ring.thread, ticks_now(), ring.ring->drops().key(slot), fresh);
+      }
+    }
+  }
+  tell_losses_without_ring();
+  return found;
+}
+
+void Backend::consume(RingReader& ring, const RecordHeader& header) {
+  const char* record = ring.ring->at(ring.position);
+  try {
+    if (header.site == kNameSite) {
+      const char* name = record + sizeof(RecordHeader);
+      ring.thread.assign(name, strnlen(name, kThreadNameBytes));
+    } else if (header.site == kGapSite) {
+      write_gap(ring, header, record);
+    } else {
+      write_record(ring, header, record);
+    }
+  } catch (...) {  // out of memory
+    output_control().counters.lines_lost.fetch_add(1, std::memory_order_relaxed);
+  }
+  ring.position += header.size_bytes;
+  if (ring.position - ring.given_back >= ring.ring->capacity_bytes() / 16) ring.give_back();
+}
+
+void Backend::write_record(RingReader& ring, const RecordHeader& header, const char* record) {
+  std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(header.level) % kLevels];
+  if (lanes == 0) return;
+  RecordReader arguments(record, header);
+  LineHead head;
+  head.origin = read_origin(header, arguments);
+  head.wall_ns = clock_.wall_ns(header.ticks);
+  // Two samples of the clocks never agree to the nanosecond; a line must not seem older than the one before.
+  if (head.wall_ns < last_wall_ns_ && last_wall_ns_ - head.wall_ns < kSmoothNs) head.wall_ns = last_wall_ns_;
+  last_wall_ns_ = head.wall_ns;
+  head.thread = ring.thread;
+  head.level = header.level;
+  head.connection = header.connection;
+  head.transaction = header.transaction;
+  head.plugin = plugin(header.plugin);
+  std::string_view text = writer_.text(head.origin.format, arguments);
+  line_.clear();
+  writer_.append(line_, head, targets_.show_location, text);
+  hand_out(lanes);
+}
+
+void Backend::write_gap(RingReader& ring, const RecordHeader& header, const char* record) {
+  for (std::uint64_t i = 0; i < header.connection; ++i) {
+    RingGap gap;
+    std::memcpy(&gap, record + sizeof(RecordHeader) + i * sizeof gap, sizeof gap);
+    if (std::uint64_t fresh = ring.shown.take_new(gap.slot, gap.count)) {
+      write_loss(ring.thread, header.ticks, ring.ring->drops().key(gap.slot), fresh);
+    }
+  }
+}
+
+// Goes where the lost lines would have gone: that is where the gap is.
+void Backend::write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count) {
+  std::string what = fmt::format("{} {} line{}", count, kLevelNames[static_cast<std::size_t>(key.level) % kLevels],
+                                 count == 1 ? "" : "s");
+  if (key.tag == kOtherTags) {
+    what = fmt::format("{} line{} of other tags and levels", count, count == 1 ? "" : "s");
+  } else if (const Tag* tag = tag_by_number(key.tag)) {
+    what += fmt::format(" of tag {}", tag->name);
+  }
+  std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(key.level) % kLevels];
+  write_own_line(thread, ticks, lanes,
+                 fmt::format("{} lost here: {}", what, kReasons[static_cast<std::size_t>(key.reason) % 4]));
+}
+
+void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, std::uint8_t lanes, std::string_view text) {
+  LineHead head;
+  head.wall_ns = clock_.wall_ns(ticks);
+  head.thread = thread;
+  head.level = Level::kWarning;
+  head.origin = {"diag", {}, __FILE__, __func__, __LINE__};
+  line_.clear();
+  writer_.append(line_, head, targets_.show_location, text);
+  hand_out(lanes);
+}
+
+void Backend::tell_losses_without_ring() {
+  DropCounts& drops = ring_table().homeless();
+  if (drops.total() == homeless_shown_.total) return;
+  for (std::size_t slot = 0; slot < DropCounts::kSlots; ++slot) {
+    if (std::uint64_t fresh = homeless_shown_.take_new(slot, drops.count(slot))) {
+      write_loss("-", ticks_now(), drops.key(slot), fresh);
+    }
+  }
+}
+
+void Backend::hand_out(std::uint8_t lanes) {
+  if (lanes == 0) return;
+  output_control().counters.lines_written.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if ((lanes >> i & 1) == 0) continue;
+    lanes_[i].batch += line_;
+    if (lanes_[i].batch.size() >= kBatchBytes) write_lane(lanes_[i]);
+  }
+}
+
+void Backend::write_out() {
+  for (Lane& lane : lanes_) write_lane(lane);
+}
+
+void Backend::write_lane(Lane& lane) {
+  bool retry = lane.lost > 0 && steady_clock::now() - lane.tried >= kRetryEvery;
+  if (lane.batch.empty() && !retry) return;
+  OutputCounters& counters = output_control().counters;
+  if (lane.lost > 0) {
+    lane.tried = steady_clock::now();
+    std::string marker;
+    LineHead head;
+    head.wall_ns = clock_.wall_ns(ticks_now());
+    head.thread = "diag";
+    head.level = Level::kWarning;
+    head.origin = {"diag", {}, __FILE__, __func__, __LINE__};
+    writer_.append(marker, head, targets_.show_location,
+                   fmt::format("{} line{} lost here: {}: {}", lane.lost, lane.lost == 1 ? "" : "s", lane.name, lane.reason));
+    if (lane.write(marker) == 0) lane.lost = 0;
+  }
+  if (std::uint64_t lost = lane.batch.empty() ? 0 : lane.write(lane.batch)) {
+    lane.lost += lost;
+    counters.lines_lost.fetch_add(lost, std::memory_order_relaxed);
+    counters.sink_errors.fetch_add(1, std::memory_order_relaxed);
+  }
+  lane.batch.clear();
+}
+
+void Backend::apply(OutputChange& change) {
+  OutputTargets former;  // destroyed, and its file closed, outside the lock
+  std::shared_ptr<Sink> former_extra;
+  {
+    std::lock_guard lock(output_control().mutex());
+    if (change.targets) {
+      former = std::move(targets_);
+      targets_ = std::move(*change.targets);
+    }
+    if (change.extra) {
+      former_extra = std::move(extra_);
+      extra_ = std::move(*change.extra);
+    }
+  }
+  refresh_lanes();
+}
+
+// Routes that lead to the same file are one lane, else its lines would be there twice. The log file's
+// descriptor is preferred: it appends, whatever others do with the file.
+void Backend::refresh_lanes() {
+  auto set = [](Lane& lane, StreamSink* stream, Sink* extra, std::string name) {
+    if (lane.stream != stream || lane.extra != extra) lane.lost = 0;
+    lane.stream = stream;
+    lane.extra = extra;
+    lane.name = std::move(name);
+  };
+  set(lanes_[kStdoutLane], &stdout_, nullptr, "stdout");
+  set(lanes_[kStderrLane], &stderr_, nullptr, "stderr");
+  set(lanes_[kLogLane], targets_.log_file.get(), nullptr, targets_.log_path);
+  set(lanes_[kExtraLane], nullptr, extra_.get(), "extra sink");
+  StreamSink* log = targets_.log_file.get();
+  bool out_is_log = log != nullptr && stdout_.same_file(*log), err_is_log = log != nullptr && stderr_.same_file(*log);
+  bool out_is_err = !out_is_log && stdout_.same_file(stderr_);
+  lanes_by_level_ = targets_.routes;
+  for (std::uint8_t& lanes : lanes_by_level_) {
+    auto move = [&lanes](bool wanted, std::uint8_t from, std::uint8_t to) {
+      if (wanted && (lanes & from) != 0) lanes = static_cast<std::uint8_t>((lanes & ~from) | to);
+    };
+    move(out_is_log, kToStdout, kToLogFile);
+    move(out_is_err, kToStdout, kToStderr);
+    move(err_is_log, kToStderr, kToLogFile);
+  }
+}
+
+std::string_view Backend::plugin(std::uint32_t number) {
+  if (number == 0) return {};
+  std::string& name = plugins_[number < plugins_.size() ? number : 0];
+  if (number >= plugins_.size() || name.empty()) name = plugin_name(number);
+  return name;
+}
+
+void Backend::abandon() noexcept { targets_.log_file.reset(); }
+
+bool in_backend_thread() noexcept { return tl_is_backend; }
+
+}  // namespace telltale::diag

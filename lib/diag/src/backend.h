@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Backend: the one thread that drains the rings, merges their records by time, makes lines, writes them.
+//
+// A pass takes a snapshot of every ring's end and merges up to it. Each ring is in order, so it is a
+// k-way merge by stamp. A record younger than the grace (1 ms) waits for the
+// next pass, because another thread may have taken an earlier stamp and not published yet; when
+// somebody waits for a flush there is no grace. Order within a thread is exact, always.
+//
+// Lines gather in one buffer per sink: one write per pass, or per 64 KiB. Idle, the thread sleeps
+// 0.1 ms, doubling to 50 ms.
+//
+// **Thread safety:** only by its thread, but start_backend_thread() and in_backend_thread().
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "backend_lane.h"
+#include "line.h"
+#include "output_control.h"
+#include "ring_reader.h"
+#include "ticks.h"
+
+namespace telltale::diag {
+
+class Backend {
+ public:
+  Backend();
+  void run();
+
+  // In a forked child: closes what the child inherited.
+  void abandon() noexcept;
+
+ private:
+  enum class Found { kNothing, kYoung, kSome };
+
+  void sample_clock();
+  Found drain(const OutputPlan& plan);
+  void consume(RingReader& ring, const RecordHeader& header);
+  void write_record(RingReader& ring, const RecordHeader& header, const char* record);
+  void write_gap(RingReader& ring, const RecordHeader& header, const char* record);
+  void write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count);
+  void write_own_line(std::string_view thread, std::uint64_t ticks, std::uint8_t lanes, std::string_view text);
+  void tell_losses_without_ring();
+  void hand_out(std::uint8_t lanes);
+  void write_out();
+  void write_lane(Lane& lane);
+  void apply(OutputChange& change);
+  void refresh_lanes();
+  std::string_view plugin(std::uint32_t number);
+
+  WallClock clock_;
+  std::chrono::steady_clock::time_point sampled_{};
+  std::int64_t last_wall_ns_ = 0;
+  LineWriter writer_;
+  std::string line_;
+
+  std::array<RingReader, kRingsMax> rings_;
+  DropsShown homeless_shown_;
+  std::array<std::string, 64> plugins_;  // names seen so far, by number; [0]: the last one beyond
+
+  Routes lanes_by_level_ = kRoutesToStderr;  // the routes, with files that are the same merged
+  OutputTargets targets_;
+  std::shared_ptr<Sink> extra_;
+  StreamSink stdout_{1, false}, stderr_{2, false};
+  std::array<Lane, 4> lanes_;
+};
+
+// REQUIRES: OutputControl's mutex is held, no backend runs. False: the thread cannot be made.
+bool start_backend_thread();
+bool in_backend_thread() noexcept;
+
+}  // namespace telltale::diag

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend's thread: how it starts, and what fork() and exit() mean to it.
+//
+// fork(): the handlers hold our three mutexes across it, so that the child's copies are consistent. The
+// child has no backend and none of the parent's records: its rings are unmapped, its log file is closed,
+// the objects of the parent's backend are left alone. Its own lines gather in rings of its own, and go
+// out if it configures output itself.
+//
+// exit(): a destructor of the library, which runs after those of everything that is linked with it,
+// waits up to a second for what is queued. A process that never configured output gets its lines on
+// stderr then, rather than not at all.
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+
+#include "backend.h"
+#include "plugin_names.h"
+#include "ring_table.h"
+#include "ticks.h"
+
+namespace telltale::diag {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constinit Backend* backend = nullptr;  // guarded by OutputControl's mutex; never destroyed
+
+void* run(void* it) {
+  pthread_setname_np(pthread_self(), "telltale-diag");
+  static_cast<Backend*>(it)->run();
+  return nullptr;
+}
+
+void before_fork() {
+  output_control().lock();
+  ring_table().lock();
+  lock_plugin_names();
+}
+
+void after_fork_in_parent() {
+  unlock_plugin_names();
+  ring_table().unlock();
+  output_control().unlock();
+}
+
+void after_fork_in_child() {
+  if (backend != nullptr) backend->abandon();
+  backend = nullptr;
+  ring_table().forget();
+  output_control().forget();
+  after_fork_in_parent();
+}
+
+[[gnu::constructor]] void watch_forks() { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
+
+[[gnu::destructor]] void last_lines() {
+  OutputControl& control = output_control();
+  if (!control.ever_started()) {
+    if (control.forked() || ring_table().records() + ring_table().drops() == 0 || !control.start()) return;
+  }
+  flush_output(1s);
+}
+
+}  // namespace
+
+// No signal of the process is for this thread: handlers would run in it, and SIGPIPE would end the
+// process over a closed stderr. Faults of its own still reach whoever handles them.
+bool start_backend_thread() {
+  choose_ticks();
+  if (backend == nullptr) backend = new Backend;
+  sigset_t all, former;
+  sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&all, fault);
+  pthread_sigmask(SIG_SETMASK, &all, &former);
+  pthread_attr_t detached;
+  pthread_attr_init(&detached);
+  pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  bool made = pthread_create(&thread, &detached, run, backend) == 0;
+  pthread_attr_destroy(&detached);
+  pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  return made;
+}
+
+}  // namespace telltale::diag

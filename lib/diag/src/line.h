@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Line: from a record to its one line of text.
+//
+//   [2026-11-30T10:00:00.123456Z] [worker-0] DEBUG (http) <http1/session.cc:95 (on_request)> {c12 t345 header_note} text
+//
+// "(tag)", "<place>" and "{ids}" are left out where there is nothing to show; of the ids, each part.
+// Fields follow the text as " name=value". A string that was cut when it was stored ends in
+// "...[+N bytes]". Text, tag, thread, file, function, plugin and field names are escaped (escape.h).
+//
+// A format that does not fit its arguments (it can only be one not checked by the compiler) becomes the
+// text "[bad format: why] FORMAT [arguments: A, B]"; nothing is thrown.
+//
+// **Thread safety:** thread-compatible.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <telltale/diag/output.h>
+#include <telltale/diag/record.h>
+
+#include "record_reader.h"
+
+namespace telltale::diag {
+
+// Where a record comes from. Views into the dictionary or the record.
+struct Origin {
+  std::string_view tag, format, file, function;  // function: short
+  std::uint32_t line = 0;
+};
+
+// What stands before the text.
+struct LineHead {
+  std::int64_t wall_ns = 0;
+  std::string_view thread;
+  Level level = Level::kDebug;
+  Origin origin;
+  std::uint64_t connection = 0, transaction = 0;
+  std::string_view plugin;
+};
+
+// Takes a record's origin from the dictionary, or from its first five arguments, which are then read.
+Origin read_origin(const RecordHeader& header, RecordReader& arguments);
+
+class LineWriter {
+ public:
+  // Appends one whole line, ended by '\n'.
+  void append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text);
+  // The text of a record, not yet escaped; valid until the next call.
+  std::string_view text(std::string_view format, RecordReader& arguments);
+
+ private:
+  void append_time(std::string& out, std::int64_t wall_ns);
+
+  std::string text_;
+  std::int64_t second_ = -1;  // the one second_text_ is for
+  char second_text_[24] = {};
+};
+
+inline constexpr std::size_t kTextBytesMax = 256 * 1024;  // of one line before escaping; the rest is cut and counted
+
+}  // namespace telltale::diag

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public side of output; see <telltale/diag/output.h>. The work is in output_control.h and backend.h.
+#include <telltale/diag/output.h>
+
+#include "file_sink.h"
+#include "output_control.h"
+#include "ring_table.h"
+
+namespace telltale::diag {
+
+namespace {
+OutputControl::Deadline in(std::chrono::milliseconds time) noexcept {
+  return std::chrono::steady_clock::now() + time;
+}
+}  // namespace
+
+tl::expected<void, std::string> configure_output(const OutputConfig& config) {
+  OutputTargets targets{config.routes, config.show_location, nullptr, config.log_file};
+  if (!config.log_file.empty()) {
+    auto file = open_log_file(config.log_file);
+    if (!file) return tl::unexpected(file.error());
+    targets.log_file = std::move(*file);
+  }
+  OutputChange change;
+  change.targets = std::move(targets);
+  if (!output_control().submit(std::move(change), true)) {
+    return tl::unexpected<std::string>("output cannot be configured now: its thread cannot be started, or a sink has blocked it");
+  }
+  return {};
+}
+
+void set_extra_sink(std::shared_ptr<Sink> sink) {
+  OutputChange change;
+  change.extra = std::move(sink);
+  output_control().submit(std::move(change), false);
+}
+
+bool set_ring_bytes(std::size_t bytes) noexcept { return ring_table().set_ring_bytes(bytes); }
+
+bool flush_output(std::chrono::milliseconds deadline) noexcept {
+  return output_control().wait_written(published_positions(), in(deadline));
+}
+
+bool stop_output(std::chrono::milliseconds deadline) noexcept { return output_control().stop(in(deadline)); }
+
+OutputStatus output_status() {
+  OutputStatus status;
+  const OutputCounters& counters = output_control().counters;
+  status.lines_written = counters.lines_written.load(std::memory_order_relaxed);
+  status.lines_lost = counters.lines_lost.load(std::memory_order_relaxed);
+  status.sink_errors = counters.sink_errors.load(std::memory_order_relaxed);
+  status.records_written = ring_table().records();
+  status.records_dropped = ring_table().drops();
+  status.threads = ring_table().owners();
+  return status;
+}
+
+}  // namespace telltale::diag

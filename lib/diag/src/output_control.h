@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// OutputControl: what callers and the backend tell each other. Nothing of it is on a record's path.
+//
+// A change (new configuration, new extra sink, stop) carries the position every ring had when it was
+// asked for. The backend drains up to there under the old state, then applies it: so lines written
+// before the call go the old way and lines after it the new way, although nobody waits.
+//
+//   backend    submit()             flush            stop                     ends
+//   never      applied first thing  false*           false*                   -
+//   running    queued               waits            queued, waits            after the stop, if nothing is queued behind it
+//   ended      queued; start()      false*           true                     -
+//   (*: true if no record is waiting)
+//
+// **Thread safety:** thread-safe; one mutex, under which there are only memory writes. Lock order:
+// OutputControl, RingTable, plugin names (all three only around fork()).
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include <telltale/diag/output.h>
+
+#include "stream_sink.h"
+
+namespace telltale::diag {
+
+using Positions = std::array<std::uint64_t, kRingsMax>;  // by ring; rings not made yet have 0
+
+// Everything published before the call.
+Positions published_positions() noexcept;
+
+struct OutputTargets {
+  Routes routes = kRoutesToStderr;
+  ShowLocation show_location = ShowLocation::kDebugLines;
+  std::unique_ptr<StreamSink> log_file;  // null = none
+  std::string log_path;
+};
+
+struct OutputChange {
+  std::uint64_t number = 0;
+  Positions upto{};
+  std::optional<OutputTargets> targets;
+  std::optional<std::shared_ptr<Sink>> extra;
+  bool stop = false;
+};
+
+// What the backend shall do in its next pass.
+struct OutputPlan {
+  OutputChange* change = nullptr;  // the oldest one; stays in the queue until finish()
+  bool hurry = false;              // somebody waits: do not let young records ripen
+};
+
+struct OutputCounters {
+  std::atomic<std::uint64_t> lines_written{0}, lines_lost{0}, sink_errors{0};  // by the backend; relaxed: only numbers
+};
+
+class OutputControl {
+ public:
+  using Deadline = std::chrono::steady_clock::time_point;
+  static constexpr std::size_t kChangesMax = 16;
+
+  // Callers. False: kChangesMax are waiting (a sink blocks), or the backend thread cannot be made.
+  bool submit(OutputChange change, bool start);
+  bool start();  // with what is configured; stderr if nothing is
+  bool wait_written(const Positions& upto, Deadline deadline) noexcept;
+  bool stop(Deadline deadline);
+  bool ever_started() noexcept;
+
+  // Backend.
+  OutputPlan plan() noexcept;
+  void report(const Positions& written) noexcept;
+  // The change is applied and leaves the queue. True: the backend ends now.
+  bool finish(OutputChange* change);
+  std::mutex& mutex() noexcept { return mutex_; }
+
+  OutputCounters counters;
+
+  // Around fork().
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+  void forget() noexcept;  // in the child, locked
+  bool forked() const noexcept { return forked_; }
+
+ private:
+  bool start_locked();
+  bool all_written(const Positions& upto) const noexcept;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::deque<OutputChange> queue_;
+  std::uint64_t last_number_ = 0, finished_ = 0;
+  Positions written_{};
+  int waiting_ = 0;
+  bool running_ = false, started_ = false;
+  std::atomic<bool> forked_{false};
+};
+
+// The one; immortal.
+OutputControl& output_control() noexcept;
+
+}  // namespace telltale::diag

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow side of the ring: refreshing limits, wrapping, drops and their announcement. See ring.h;
+// tested in ring_test.cc, also against a plain queue on random input.
+#include "ring.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ticks.h"
+
+namespace telltale::diag {
+
+namespace {
+constexpr std::size_t kNameRecordBytes = sizeof(RecordHeader) + kThreadNameBytes;
+
+char* put_header(char* at, std::uint32_t site, std::size_t bytes, std::uint64_t entries) noexcept {
+  RecordHeader h{};
+  h.size_bytes = static_cast<std::uint32_t>(bytes);
+  h.site = site;
+  h.ticks = ticks_now();
+  h.connection = entries;
+  h.level = Level::kWarning;
+  std::memcpy(at, &h, sizeof h);
+  return at + sizeof h;
+}
+}  // namespace
+
+std::uint64_t Ring::limit(bool urgent) const noexcept {
+  std::uint64_t all = read_.load(std::memory_order_acquire) + capacity_;
+  return urgent ? all : all - kept_for_urgent_;
+}
+
+// A pad is published at once, even if the record behind it does not fit: else a record that needs more
+// than the rest of the buffer would find the same rest for ever.
+char* Ring::place(std::size_t bytes, std::uint64_t limit) noexcept {
+  std::uint64_t offset = write_ & mask_;
+  if (offset + bytes > capacity_) {
+    std::uint64_t pad = capacity_ - offset;
+    if (write_ + pad > limit) return nullptr;
+    std::uint32_t words[2] = {static_cast<std::uint32_t>(pad), kPadSite};
+    std::memcpy(data_ + offset, words, sizeof words);
+    advance(pad);
+    offset = 0;
+  }
+  return write_ + bytes > limit ? nullptr : data_ + offset;
+}
+
+void Ring::advance(std::size_t bytes) noexcept {
+  write_ += bytes;
+  published_.store(write_, std::memory_order_release);
+}
+
+char* Ring::drop(DropKey key, DropReason reason) noexcept {
+  key.reason = reason;
+  drops_.add(key);
+  limit_ = limit_urgent_ = 0;
+  return nullptr;
+}
+
+char* Ring::reserve_slowly(std::size_t bytes, bool urgent, DropKey key) noexcept {
+  if (open_) return drop(key, DropReason::kNested);
+  std::uint64_t most = limit(urgent);
+  if (bytes > (urgent ? capacity_ : capacity_ - kept_for_urgent_)) return drop(key, DropReason::kTooLarge);
+  if (gap_open() && !urgent && most + kept_for_urgent_ - write_ < capacity_ / 2) return drop(key, DropReason::kFull);
+  // A warning goes even where the word about a loss before it does not fit beside it.
+  bool told = announce(most - bytes);
+  if (!told && !urgent) return drop(key, DropReason::kFull);
+  char* at = place(bytes, most);
+  if (at == nullptr) return drop(key, DropReason::kFull);
+  limit_urgent_ = told ? (urgent ? most : most + kept_for_urgent_) : 0;
+  limit_ = told ? limit_urgent_ - kept_for_urgent_ : 0;
+  open_ = true;
+  return at;
+}
+
+bool Ring::announce(std::uint64_t limit) noexcept {
+  return (!gap_open() || announce_gap(limit)) && (!name_open_ || announce_name(limit));
+}
+
+bool Ring::announce_gap(std::uint64_t limit) noexcept {
+  RingGap gaps[DropCounts::kSlots];
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < DropCounts::kSlots; ++i) {
+    if (std::uint64_t count = drops_.count(i); count != announced_[i]) gaps[n++] = {i, count};
+  }
+  std::size_t bytes = sizeof(RecordHeader) + n * sizeof(RingGap);
+  char* at = place(bytes, limit);
+  if (at == nullptr) return false;
+  std::memcpy(put_header(at, kGapSite, bytes, n), gaps, n * sizeof(RingGap));
+  advance(bytes);
+  for (std::size_t i = 0; i < n; ++i) announced_[gaps[i].slot] = gaps[i].count;
+  announced_total_ = drops_.total();
+  return true;
+}
+
+bool Ring::announce_name(std::uint64_t limit) noexcept {
+  char* at = place(kNameRecordBytes, limit);
+  if (at == nullptr) return false;
+  std::memcpy(put_header(at, kNameSite, kNameRecordBytes, 0), name_, kThreadNameBytes);
+  advance(kNameRecordBytes);
+  name_open_ = false;
+  return true;
+}
+
+void Ring::set_name(std::string_view name) noexcept {
+  std::memset(name_, 0, sizeof name_);
+  std::memcpy(name_, name.data(), std::min(name.size(), kThreadNameBytes - 1));
+  name_open_ = true;
+  limit_ = limit_urgent_ = 0;
+}
+
+void Ring::rename(std::string_view name) noexcept {
+  set_name(name);
+  if (!open_) announce(limit(true));
+}
+
+bool Ring::take_over(std::string_view name) noexcept {
+  open_ = false;
+  if (gap_open() && !announce_gap(limit(true))) return false;
+  set_name(name);
+  return announce_name(limit(true));
+}
+
+void Ring::leave() noexcept {
+  open_ = false;
+  if (gap_open()) announce_gap(limit(true));
+}
+
+// Looks at read_ only every eighth of the ring once half full, so the consumer's cache line is left alone.
+bool Ring::crossed_half() noexcept {
+  std::uint64_t read = read_.load(std::memory_order_relaxed);
+  if (write_ - read < capacity_ / 2) {
+    look_at_ = read + capacity_ / 2;
+    return false;
+  }
+  look_at_ = write_ + capacity_ / 8;
+  return true;
+}
+
+}  // namespace telltale::diag

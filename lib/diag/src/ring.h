@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Ring: the bounded queue of one thread's records. One producer, one consumer (the backend), bytes.
+//
+// Records lie in one piece: what does not fit before the end of the buffer starts at its beginning,
+// behind a pad. Positions only grow; position & (capacity - 1) is the offset. When a record does not
+// fit it is dropped and counted, never waited for; before the next one that fits, a gap record says
+// where the loss was. The last eighth is kept for warnings and above, so that a flood of debug lines
+// cannot hide them. After a loss, lesser records are taken again once half the ring is free, so that a
+// reader gets long runs with few gaps instead of a line here and there.
+//
+//   producer       room                 no room                       loss not yet announced
+//   reserve()      pointer              null, drop counted            gap record first, if it fits too
+//   publish()      visible to consumer  -                             -
+//   consumer
+//   published()    end of what may be read; consumed() gives the room back
+//
+// Besides records the ring carries three kinds of its own, told by their site number: pads, names (the
+// thread that writes is called so from here on) and gaps. So a ring may change hands, or its thread be
+// renamed, with records still queued.
+//
+// **Thread safety:** producer's functions by the owning thread only, consumer's by the backend only.
+// Partners: published_ (release by producer, acquire by consumer) covers the bytes; read_ (release by
+// consumer, acquire by producer) covers their reuse. No read-modify-write, no lock.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "ring_drops.h"
+
+namespace telltale::diag {
+
+inline constexpr std::uint32_t kPadSite = 0xFFFFFFFF;   // only size_bytes and site are valid
+inline constexpr std::uint32_t kNameSite = 0xFFFFFFFE;  // header, kThreadNameBytes of name
+inline constexpr std::uint32_t kGapSite = 0xFFFFFFFD;   // header, `connection` times RingGap
+inline constexpr std::size_t kThreadNameBytes = 16;     // with its NUL
+
+// In a gap record: this many were dropped so far in all under the ring's drop slot.
+struct RingGap {
+  std::uint64_t slot;
+  std::uint64_t count;
+};
+
+class alignas(64) Ring {
+ public:
+  // `data` has `capacity_bytes` bytes, a power of two, and outlives the ring; its first byte is aligned to 8.
+  Ring(char* data, std::size_t capacity_bytes) noexcept
+      : data_(data), capacity_(capacity_bytes), mask_(capacity_bytes - 1), kept_for_urgent_(capacity_bytes / 8) {}
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  // Producer.
+
+  // Room for a record of at most `bytes`, a multiple of 8; null: dropped and counted under `key`.
+  // The record is open until publish(); whoever writes a record into an open one loses it.
+  char* reserve(std::size_t bytes, DropKey key) noexcept {
+    bool urgent = key.level >= Level::kWarning;
+    std::uint64_t offset = write_ & mask_;
+    if (open_ || write_ + bytes > (urgent ? limit_urgent_ : limit_) || offset + bytes > capacity_) [[unlikely]] {
+      return reserve_slowly(bytes, urgent, key);
+    }
+    open_ = true;
+    return data_ + offset;
+  }
+  // The record just reserved has `bytes` bytes, a multiple of 8. True: the ring crossed half full, the
+  // consumer should be woken.
+  bool publish(std::size_t bytes) noexcept {
+    open_ = false;
+    write_ += bytes;
+    records_.store(records_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    published_.store(write_, std::memory_order_release);
+    return write_ >= look_at_ && crossed_half();
+  }
+  char* open_record() const noexcept { return data_ + (write_ & mask_); }  // the one reserved last
+
+  void rename(std::string_view name) noexcept;
+  // A new thread takes the ring over, with records of the former one perhaps still queued. False: there
+  // is no room yet to say so.
+  bool take_over(std::string_view name) noexcept;
+  // The thread ends: announces a loss if there is room.
+  void leave() noexcept;
+
+  // Consumer.
+  std::uint64_t published() const noexcept { return published_.load(std::memory_order_acquire); }
+  const char* at(std::uint64_t position) const noexcept { return data_ + (position & mask_); }
+  void consumed(std::uint64_t position) noexcept { read_.store(position, std::memory_order_release); }
+
+  // Anyone.
+  std::size_t capacity_bytes() const noexcept { return capacity_; }
+  std::uint64_t records() const noexcept { return records_.load(std::memory_order_relaxed); }
+  const DropCounts& drops() const noexcept { return drops_; }
+
+ private:
+  char* reserve_slowly(std::size_t bytes, bool urgent, DropKey key) noexcept;
+  char* drop(DropKey key, DropReason reason) noexcept;
+  bool crossed_half() noexcept;
+  std::uint64_t limit(bool urgent) const noexcept;
+  char* place(std::size_t bytes, std::uint64_t limit) noexcept;
+  void advance(std::size_t bytes) noexcept;
+  bool announce(std::uint64_t limit) noexcept;
+  bool announce_gap(std::uint64_t limit) noexcept;
+  bool announce_name(std::uint64_t limit) noexcept;
+  void set_name(std::string_view name) noexcept;
+  bool gap_open() const noexcept { return drops_.total() != announced_total_; }
+
+  // Constant after construction.
+  char* const data_;
+  const std::uint64_t capacity_, mask_, kept_for_urgent_;
+
+  // The producer's own. Cached limits of write_; 0 sends every reserve() the slow way.
+  alignas(64) std::uint64_t write_ = 0;
+  std::uint64_t limit_ = 0, limit_urgent_ = 0;
+  std::uint64_t look_at_ = 0;  // where to look again whether the ring is half full
+  bool open_ = false;
+  bool name_open_ = false;
+  std::uint64_t announced_total_ = 0;
+  std::uint64_t announced_[DropCounts::kSlots] = {};
+  char name_[kThreadNameBytes] = {};
+
+  // Producer to consumer.
+  alignas(64) std::atomic<std::uint64_t> published_{0};
+  std::atomic<std::uint64_t> records_{0};
+  // Consumer to producer.
+  alignas(64) std::atomic<std::uint64_t> read_{0};
+  // Producer to anyone; written only on a drop.
+  alignas(64) DropCounts drops_;
+};
+
+}  // namespace telltale::diag

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// See ring_table.h.
+#include "ring_table.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "ticks.h"
+
+namespace telltale::diag {
+
+constinit thread_local Ring* tl_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace {
+
+constinit thread_local char tl_name[kThreadNameBytes] __attribute__((tls_model("initial-exec"))) = {};
+
+constexpr std::size_t kRingBytesLeast = 64 * 1024, kRingBytesMost = 16 * 1024 * 1024;
+
+void thread_ended(void* ring) {
+  tl_ring = nullptr;
+  ring_table().give_back(static_cast<Ring*>(ring));
+}
+
+// Without a key (the process has used up all of them) rings of ended threads stay taken: bounded by kRingsMax.
+struct ThreadEndKey {
+  pthread_key_t key;
+  bool made;
+  ThreadEndKey() noexcept : made(pthread_key_create(&key, thread_ended) == 0) {}
+};
+const ThreadEndKey& thread_end_key() noexcept {
+  static const ThreadEndKey key;
+  return key;
+}
+
+std::string_view own_name() noexcept {
+  if (tl_name[0] == '\0') std::snprintf(tl_name, sizeof tl_name, "thread-%ld", syscall(SYS_gettid));
+  return tl_name;
+}
+
+}  // namespace
+
+RingTable& ring_table() noexcept {
+  alignas(RingTable) static char memory[sizeof(RingTable)];
+  static RingTable* table = new (memory) RingTable;
+  return *table;
+}
+
+Ring* RingTable::take() noexcept {
+  std::lock_guard lock(mutex_);
+  choose_ticks();
+  std::string_view name = own_name();
+  std::size_t n = size_.load(std::memory_order_relaxed);
+  Ring* ring = nullptr;
+  // Rings of the size wanted now, then a new one, then any.
+  for (int pass = 0; pass < 3 && ring == nullptr; ++pass) {
+    if (pass == 1) {
+      if (n < kRingsMax) ring = make(n);
+      continue;
+    }
+    for (std::size_t i = 0; i < n && ring == nullptr; ++i) {
+      Place& place = rings_[i];
+      if (place.owned || (pass == 0 && place.ring->capacity_bytes() != ring_bytes_)) continue;
+      std::uint64_t drops = place.ring->drops().total();
+      if (!place.ring->take_over(name)) continue;
+      place.drops_before = drops;
+      ring = place.ring;
+      settle(place, name);
+    }
+  }
+  if (ring == nullptr) {
+    may_have_one_.store(false, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (thread_end_key().made) pthread_setspecific(thread_end_key().key, ring);
+  return tl_ring = ring;
+}
+
+// Header and data in one mapping, so that it can become a file later. Populated: page faults now, at the
+// thread's first record, rather than one by one under its traffic.
+Ring* RingTable::make(std::size_t i) noexcept {
+  std::size_t head = (sizeof(Ring) + 4095) / 4096 * 4096, bytes = head + ring_bytes_;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  Place& place = rings_[i];
+  place.ring = new (memory) Ring(static_cast<char*>(memory) + head, ring_bytes_);
+  place.mapped_bytes = bytes;
+  place.ring->take_over(own_name());
+  settle(place, own_name());
+  size_.store(i + 1, std::memory_order_release);
+  return place.ring;
+}
+
+void RingTable::settle(Place& place, std::string_view name) noexcept {
+  place.owned = true;
+  place.records_before = place.ring->records();
+  std::memset(place.name, 0, sizeof place.name);
+  std::memcpy(place.name, name.data(), std::min(name.size(), sizeof place.name - 1));
+}
+
+void RingTable::give_back(Ring* ring) noexcept {
+  std::lock_guard lock(mutex_);
+  if (Place* place = place_of(ring)) {
+    ring->leave();
+    place->owned = false;
+    may_have_one_.store(true, std::memory_order_relaxed);
+  }
+}
+
+RingTable::Place* RingTable::place_of(Ring* ring) noexcept {
+  for (Place& place : rings_) {
+    if (place.ring == ring) return &place;
+  }
+  return nullptr;
+}
+
+void RingTable::rename_owner(Ring* ring, std::string_view name) noexcept {
+  std::lock_guard lock(mutex_);
+  if (Place* place = place_of(ring)) {
+    std::memset(place->name, 0, sizeof place->name);
+    std::memcpy(place->name, name.data(), std::min(name.size(), sizeof place->name - 1));
+  }
+}
+
+std::vector<ThreadOutput> RingTable::owners() {
+  std::lock_guard lock(mutex_);
+  std::vector<ThreadOutput> all;
+  for (std::size_t i = 0; i < size_.load(std::memory_order_relaxed); ++i) {
+    const Place& place = rings_[i];
+    if (!place.owned) continue;
+    all.push_back({place.name, place.ring->records() - place.records_before,
+                   place.ring->drops().total() - place.drops_before});
+  }
+  return all;
+}
+
+std::uint64_t RingTable::records() noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < size(); ++i) sum += rings_[i].ring->records();
+  return sum;
+}
+
+std::uint64_t RingTable::drops() noexcept {
+  std::uint64_t sum = homeless_.total();
+  for (std::size_t i = 0; i < size(); ++i) sum += rings_[i].ring->drops().total();
+  return sum;
+}
+
+bool RingTable::set_ring_bytes(std::size_t bytes) noexcept {
+  if (bytes < kRingBytesLeast || bytes > kRingBytesMost || (bytes & (bytes - 1)) != 0) return false;
+  std::lock_guard lock(mutex_);
+  ring_bytes_ = bytes;
+  return true;
+}
+
+// In a forked child: the only thread left is the one that forked. Its key still names the parent's ring.
+void RingTable::forget() noexcept {
+  if (tl_ring != nullptr && thread_end_key().made) pthread_setspecific(thread_end_key().key, nullptr);
+  tl_ring = nullptr;
+  for (Place& place : rings_) {
+    if (place.ring != nullptr) munmap(static_cast<void*>(place.ring), place.mapped_bytes);
+    place = Place{};
+  }
+  size_.store(0, std::memory_order_relaxed);
+  may_have_one_.store(true, std::memory_order_relaxed);
+  homeless_.~DropCounts();
+  new (&homeless_) DropCounts;
+}
+
+void set_thread_name(std::string_view name) noexcept {
+  std::memset(tl_name, 0, sizeof tl_name);
+  std::memcpy(tl_name, name.data(), std::min(name.size(), sizeof tl_name - 1));
+  if (name.empty()) own_name();
+  if (Ring* ring = tl_ring) {
+    ring->rename(tl_name);
+    ring_table().rename_owner(ring, tl_name);
+  }
+}
+
+}  // namespace telltale::diag

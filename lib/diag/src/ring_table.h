@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The table of all rings: hands one to each thread that writes, takes it back when the thread ends.
+//
+// A ring is mapped memory, never unmapped while the process lives (but for a forked child, which drops
+// the parent's), at most kRingsMax of them. A thread that gets none has its records counted as dropped.
+//
+// How a thread's end is noticed: a pthread key's destructor. A thread_local with a destructor would
+// register with the dynamic loader under its lock, which is what deadlocked other servers; a key's
+// destructor is a plain function pointer, safe because the library is linked with -z nodelete and
+// never goes away. It runs after all C++ thread_local destructors, so those may still write. A record
+// written even later, by another key's destructor, takes a ring again and sets the key again, which the
+// C library repeats PTHREAD_DESTRUCTOR_ITERATIONS times.
+//
+// **Thread safety:** thread-safe; take() and give_back() lock, the look-ups do not.
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <telltale/diag/output.h>
+
+#include "ring.h"
+
+namespace telltale::diag {
+
+class RingTable {
+ public:
+  // The calling thread's ring, or null: none is free. Sets it as the thread's until the thread ends.
+  Ring* take() noexcept;
+  void give_back(Ring* ring) noexcept;
+  bool may_have_one() const noexcept { return may_have_one_.load(std::memory_order_relaxed); }
+
+  // Rings ever made; each lives on. Acquire: its partner is the release of the ring's making.
+  std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
+  Ring& operator[](std::size_t i) noexcept { return *rings_[i].ring; }
+
+  void rename_owner(Ring* ring, std::string_view name) noexcept;
+  std::vector<ThreadOutput> owners();
+  std::uint64_t records() noexcept;
+  std::uint64_t drops() noexcept;  // with those of threads without a ring
+
+  bool set_ring_bytes(std::size_t bytes) noexcept;
+
+  // For threads without a ring.
+  DropCounts& homeless() noexcept { return homeless_; }
+
+  // Around fork(); forget() unmaps all rings, in the child.
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+  void forget() noexcept;
+
+ private:
+  struct Place {
+    Ring* ring = nullptr;
+    std::size_t mapped_bytes = 0;
+    bool owned = false;
+    char name[kThreadNameBytes] = {};
+    std::uint64_t records_before = 0, drops_before = 0;  // of former owners
+  };
+  Ring* make(std::size_t i) noexcept;
+  void settle(Place& place, std::string_view name) noexcept;
+  Place* place_of(Ring* ring) noexcept;
+
+  std::mutex mutex_;
+  std::array<Place, kRingsMax> rings_{};  // guarded by mutex_, but for Place::ring below size_: constant
+  std::atomic<std::size_t> size_{0};
+  std::atomic<bool> may_have_one_{true};  // a hint that spares threads without a ring the lock
+  std::size_t ring_bytes_ = kRingBytesDefault;  // guarded by mutex_
+  DropCounts homeless_;
+};
+
+// The one table; immortal.
+RingTable& ring_table() noexcept;
+
+// The calling thread's ring and name. Hidden, initial-exec, trivial: no guard, no destructor.
+extern constinit thread_local Ring* tl_ring __attribute__((tls_model("initial-exec")));
+
+}  // namespace telltale::diag
