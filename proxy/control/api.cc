@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "control/near_names.h"
+#include "control/protocol.h"
 #include "control/query.h"
 #include "control/utf8.h"
 

@@ -3,7 +3,7 @@
 // The control protocol: an HTTP request's method, target and content become a call of Target, its result
 // becomes JSON. Moves no bytes; docs/control.md describes it for those who write clients.
 //
-// Every answer is one JSON object with "version": kProtocolVersion. A refused request has "errors", a
+// Every answer is one JSON object with "version": kProtocolVersion (protocol.h). A refused request has "errors", a
 // list of at least one {"what", "where"?, "offset"?}, and a status code that says whose fault it was:
 //   400 not understood      404 no such path     405 wrong method (with Allow)
 //   409 would widen debug output from some clients to all, without saying so
@@ -21,8 +21,6 @@
 #include "control/target.h"
 
 namespace telltale::control {
-
-inline constexpr int kProtocolVersion = 1;
 
 struct Answer {
   unsigned status = 200;

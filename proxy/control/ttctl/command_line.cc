@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/ttctl/command_line.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "control/default_path.h"
+#include "control/query.h"
+#include "control/ttctl/printable.h"
+#include "control/utf8.h"
+
+namespace telltale::control {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string refuse_text(const std::string& text) {
+  if (text.empty()) return "must not be empty";
+  return is_utf8(text) ? "" : "is not UTF-8";
+}
+
+// What the options are parsed into.
+struct Given {
+  std::string control, config, name, value, regex, tags, client_ip;
+  bool append = false, all_clients = false;
+};
+
+std::string render_stopping(const json::object&) { return {}; }
+
+class Parser {
+ public:
+  Parser() {
+    app_.name("ttctl");
+    app_.require_subcommand(1);
+    text_option(app_, "--control", given_.control, "the daemon's control socket")->type_name("PATH");
+    text_option(app_, "--config", given_.config, "the daemon's configuration folder: its var/control.sock is used")
+        ->type_name("DIR");
+    app_.add_flag("--json", command_.json, "print the daemon's answer as JSON");
+    app_.footer("The socket is --control, else that of --config, else $TELLTALE_CONTROL, else " +
+                default_control_path(default_runtime_dir()) +
+                ".\nExit status: 0 done, 1 refused by the daemon, 2 wrong command line, 3 no answer from the daemon.");
+    add_config();
+    add_debug();
+    command(app_, "status", "what the daemon is doing", [this] { ask("GET", "/v1/status", render_status); });
+    command(app_, "stop", "stop the daemon, and wait until it has ended", [this] {
+      ask("POST", "/v1/stop", render_stopping);
+      command_.stops = true;
+    });
+  }
+
+  tl::expected<Command, Usage> parse(std::vector<std::string> arguments, const std::string& environment_path) {
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
+    try {
+      app_.parse(std::move(arguments));
+    } catch (const CLI::ParseError& e) {
+      std::ostringstream out, err;
+      bool wrong = app_.exit(e, out, err) != 0;
+      return tl::unexpected(Usage{wrong ? 2 : 0, wrong ? "ttctl: " + err.str() : out.str()});
+    }
+    command_.control_path = !given_.control.empty()   ? given_.control
+                            : !given_.config.empty()  ? default_control_path(default_runtime_dir(given_.config))
+                            : !environment_path.empty() ? environment_path
+                                                        : default_control_path(default_runtime_dir());
+    return std::move(command_);
+  }
+
+ private:
+  CLI::Option* text_option(CLI::App& app, const std::string& name, std::string& into, const std::string& what) {
+    return app.add_option(name, into, what)->check(CLI::Validator(refuse_text, ""));
+  }
+
+  CLI::App& group(const std::string& name, const std::string& what) {
+    CLI::App* sub = app_.add_subcommand(name, what);
+    sub->require_subcommand(1)->fallthrough();
+    return *sub;
+  }
+
+  template <class Chosen>
+  CLI::App& command(CLI::App& app, const std::string& name, const std::string& what, Chosen chosen) {
+    CLI::App* sub = app.add_subcommand(name, what);
+    sub->fallthrough();
+    sub->callback(chosen);
+    return *sub;
+  }
+
+  void ask(const char* method, std::string target, std::string (*render)(const json::object&), json::object content = {}) {
+    command_.method = method;
+    command_.target = std::move(target);
+    command_.render = render;
+    if (!content.empty()) command_.content = json::serialize(content);
+  }
+
+  void add_config() {
+    CLI::App& config = group("config", "read and change the running configuration");
+    CLI::App& get = command(config, "get", "the value of one record", [this] {
+      ask("GET", "/v1/config?name=" + percent_encode(given_.name), render_record);
+      command_.arguments = {{"name", given_.name}};
+    });
+    text_option(get, "NAME", given_.name, "a record, like proxy.config.diags.debug.tags")->required();
+    CLI::App& set = command(config, "set", "change one record in the running daemon", [this] {
+      ask("PUT", "/v1/config", render_set, {{"name", given_.name}, {"value", given_.value}});
+      command_.arguments = {{"name", given_.name}, {"value", given_.value}};
+    });
+    text_option(set, "NAME", given_.name, "a record")->required();
+    text_option(set, "VALUE", given_.value, "its new value")->required();
+    CLI::App& match = command(config, "match", "every record whose name a pattern matches", [this] {
+      ask("GET", "/v1/config/match?regex=" + percent_encode(given_.regex), render_records);
+      command_.arguments = {{"regex", given_.regex}};
+    });
+    text_option(match, "REGEX", given_.regex, "a pattern, like 'diags\\.debug'")->required();
+    command(config, "reload", "read the configuration files again", [this] { ask("POST", "/v1/config/reload", render_reload); });
+  }
+
+  void add_debug() {
+    CLI::App& debug = group("debug", "switch debug output, and see what is on");
+    CLI::App& enable = command(debug, "enable", "open a lease: the tags are on until 'debug disable'", [this] {
+      json::object content{{"tags", given_.tags}};
+      if (given_.append) content["append"] = true;
+      if (!given_.client_ip.empty()) content["client_ip"] = given_.client_ip;
+      if (given_.all_clients) content["all_clients"] = true;
+      ask("POST", "/v1/debug/enable", render_enabled, std::move(content));
+      command_.arguments = {{"tags", given_.tags}, {"client_ip", given_.client_ip}};
+    });
+    text_option(enable, "--tags", given_.tags, "pattern, matched at the start of a tag: 'http|dns'")
+        ->required()
+        ->type_name("RE");
+    enable.add_flag("--append", given_.append, "keep the leases that are open; without it they end");
+    CLI::Option* client = text_option(enable, "--client-ip", given_.client_ip,
+                                      "only for these clients: addresses and CIDR blocks, comma-separated")
+                              ->type_name("ADDR");
+    enable.add_flag("--all-clients", given_.all_clients, "print for all clients though output is limited to some now")
+        ->excludes(client);
+    command(debug, "disable", "end all leases and set proxy.config.diags.debug.enabled to 0",
+            [this] { ask("POST", "/v1/debug/disable", render_disabled); });
+    command(debug, "tags", "every tag: on or off, sites, hits", [this] { ask("GET", "/v1/debug/tags", render_tags); });
+  }
+
+  CLI::App app_{"Commands a running telltale daemon through its control socket."};
+  Given given_;
+  Command command_;
+};
+
+}  // namespace
+
+tl::expected<Command, Usage> parse_command_line(std::vector<std::string> arguments, const std::string& environment_path) {
+  return Parser().parse(std::move(arguments), environment_path);
+}
+
+}  // namespace telltale::control

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// ttctl's command line: which request to make, and how to show the answer.
+//
+// **Thread safety:** thread-safe.
+
+#include <string>
+#include <vector>
+
+#include <boost/json/fwd.hpp>
+#include <tl/expected.hpp>
+
+#include "control/ttctl/render.h"
+
+namespace telltale::control {
+
+struct Command {
+  std::string control_path;
+  bool json = false;  // print the answer as it came
+
+  std::string method;
+  std::string target;
+  std::string content;  // JSON, or empty
+  Arguments arguments;  // for carets in errors
+  std::string (*render)(const boost::json::object&) = nullptr;
+  bool stops = false;  // wait until the daemon has ended
+};
+
+// Nothing to do but print: help, or what is wrong with the command line.
+struct Usage {
+  int exit_status;  // 0 for help
+  std::string text;
+};
+
+// `arguments` without the program's name. `environment_path`: TELLTALE_CONTROL, or empty.
+[[nodiscard]] tl::expected<Command, Usage> parse_command_line(std::vector<std::string> arguments,
+                                                              const std::string& environment_path);
+
+}  // namespace telltale::control

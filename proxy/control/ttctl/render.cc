@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/ttctl/render.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "control/ttctl/printable.h"
+
+namespace telltale::control {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string text(const json::value& value) { return printable(std::string_view(value.as_string())); }
+
+// Any scalar, as people write it.
+std::string shown(const json::value& value) { return value.is_string() ? text(value) : json::serialize(value); }
+
+std::string padded(const std::string& text, std::size_t columns) {
+  std::size_t have = printable_columns(text);
+  return have < columns ? text + std::string(columns - have, ' ') : text;
+}
+
+std::string record_line(const json::object& record) {
+  return fmt::format("{}: {}\n", text(record.at("name")), text(record.at("value")));
+}
+
+std::string joined(const json::array& list) {
+  std::string line;
+  for (const json::value& one : list) line += (line.empty() ? "" : ", ") + text(one);
+  return line;
+}
+
+}  // namespace
+
+std::string render_record(const json::object& answer) { return record_line(answer.at("record").as_object()); }
+
+std::string render_records(const json::object& answer) {
+  std::string lines;
+  for (const json::value& record : answer.at("records").as_array()) lines += record_line(record.as_object());
+  return lines.empty() ? "no record matches\n" : lines;
+}
+
+std::string render_set(const json::object& answer) {
+  const json::object& record = answer.at("record").as_object();
+  return fmt::format("set {} to {}\n", text(record.at("name")), text(record.at("value")));
+}
+
+std::string render_reload(const json::object& answer) {
+  std::string lines;
+  for (const json::value& name : answer.at("changed").as_array()) lines += fmt::format("changed: {}\n", text(name));
+  if (lines.empty()) lines = "nothing changed\n";
+  for (const json::value& name : answer.at("needs_restart").as_array()) {
+    lines += fmt::format("needs a restart: {}\n", text(name));
+  }
+  return lines;
+}
+
+std::string render_status(const json::object& answer) {
+  std::string lines;
+  for (const auto& [section, items] : answer.at("status").as_object()) {
+    lines += printable(std::string_view(section)) + '\n';
+    std::size_t width = 0;
+    for (const auto& [name, value] : items.as_object()) width = std::max(width, printable_columns(std::string_view(name)));
+    for (const auto& [name, value] : items.as_object()) {
+      lines += fmt::format("  {}  {}\n", padded(printable(std::string_view(name)), width), shown(value));
+    }
+  }
+  return lines;
+}
+
+std::string render_tags(const json::object& answer) {
+  std::vector<std::array<std::string, 4>> rows{{"STATE", "TAG", "SITES", "HITS"}};
+  for (const json::value& one : answer.at("tags").as_array()) {
+    const json::object& tag = one.as_object();
+    rows.push_back({text(tag.at("state")), text(tag.at("tag")), shown(tag.at("sites")), shown(tag.at("hits"))});
+  }
+  if (rows.size() == 1) return "no tag is known\n";
+  std::array<std::size_t, 4> width{};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  std::string lines;
+  for (const auto& row : rows) {
+    lines += fmt::format("{:<{}}  {:<{}}  {:>{}}  {:>{}}\n", row[0], width[0], row[1], width[1], row[2], width[2], row[3],
+                         width[3]);
+  }
+  return lines;
+}
+
+std::string render_enabled(const json::object& answer) {
+  const json::object& lease = answer.at("lease").as_object();
+  std::string lines = fmt::format("lease {}: tags {}\n", shown(lease.at("id")), text(lease.at("tags")));
+  const json::value* clients = lease.if_contains("client_ip");
+  lines += fmt::format("clients: {}\n", clients != nullptr ? text(*clients) : "all");
+
+  for (const json::value& tag : answer.at("tags_on").as_array()) lines += fmt::format("on: {}\n", text(tag));
+  if (answer.at("tags_on").as_array().empty()) {
+    const json::array& near = answer.at("near").as_array();
+    lines += near.empty() ? "no tag matches yet; 'ttctl debug tags' lists those there are\n"
+                          : fmt::format("no tag matches yet; near: {}\n", joined(near));
+  }
+
+  const json::array& destinations = answer.at("lines_go_to").as_array();
+  for (const json::value& one : destinations) {
+    const json::value* path = one.as_object().if_contains("path");
+    lines += fmt::format("lines go to: {}\n", path != nullptr ? text(*path) : text(one.at("kind")));
+  }
+  if (destinations.empty()) lines += "lines go nowhere: proxy.config.diags.output.debug names no output\n";
+  return lines;
+}
+
+std::string render_disabled(const json::object& answer) {
+  const json::object& before = answer.at("enabled_before").as_object();
+  std::string lines = fmt::format("leases ended: {}\n", shown(answer.at("leases_ended")));
+  if (text(before.at("value")) == "0") {
+    lines += fmt::format("{}: 0, as before\n", text(before.at("name")));
+  } else {
+    lines += fmt::format("{}: 0, was {} ({})\n", text(before.at("name")), text(before.at("value")), text(before.at("source")));
+  }
+  return lines;
+}
+
+std::string render_errors(const json::object& answer, const Arguments& arguments) {
+  std::string lines;
+  for (const json::value& one : answer.at("errors").as_array()) {
+    const json::object& error = one.as_object();
+    const json::value* where = error.if_contains("where");
+    const json::value* offset = error.if_contains("offset");
+    lines += "ttctl: refused: ";
+    if (where != nullptr) lines += text(*where) + ": ";
+    lines += text(error.at("what"));
+    if (offset != nullptr) lines += fmt::format(" (offset {})", shown(*offset));
+    lines += '\n';
+    if (where == nullptr || offset == nullptr) continue;
+    for (const auto& [name, argument] : arguments) {
+      if (std::string_view(where->as_string()) == name) lines += caret_lines(argument, offset->to_number<std::size_t>());
+    }
+  }
+  return lines;
+}
+
+}  // namespace telltale::control

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The daemon's answers as text for people: one fact a line.
+//
+// Each function takes the JSON object of one answer of version 1 (docs/control.md). An answer that lacks
+// what it should have ends in an exception of Boost.JSON; run() says that it was not understood.
+//
+// **Thread safety:** thread-safe.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/fwd.hpp>
+
+namespace telltale::control {
+
+[[nodiscard]] std::string render_record(const boost::json::object& answer);         // "NAME: VALUE"
+[[nodiscard]] std::string render_records(const boost::json::object& answer);        // the same, many
+[[nodiscard]] std::string render_set(const boost::json::object& answer);
+[[nodiscard]] std::string render_reload(const boost::json::object& answer);
+[[nodiscard]] std::string render_status(const boost::json::object& answer);         // sections, values aligned
+[[nodiscard]] std::string render_tags(const boost::json::object& answer);           // a table
+[[nodiscard]] std::string render_enabled(const boost::json::object& answer);
+[[nodiscard]] std::string render_disabled(const boost::json::object& answer);
+
+// What the command line named: "tags" -> its pattern, and so on. An error's offset counts in one of them.
+using Arguments = std::vector<std::pair<std::string_view, std::string>>;
+
+// Each error on a line of its own; where it has an offset, the argument and a caret below.
+[[nodiscard]] std::string render_errors(const boost::json::object& answer, const Arguments& arguments);
+
+}  // namespace telltale::control
