@@ -42,8 +42,10 @@ enum class Mode : std::uint8_t {
 
 struct Base {
   Mode mode = Mode::kOff;
-  std::string tags;       // pattern; looked at in every mode, so that a bad one is refused at once
+  std::string tags;       // pattern; looked at in every mode, so that a bad one is refused at once. Empty: none,
+                          // which only kOff takes
   std::string client_ip;  // addresses and CIDR blocks, comma-separated; empty = no client
+  friend bool operator==(const Base&, const Base&) = default;
 };
 
 struct LeaseRequest {
@@ -67,15 +69,23 @@ struct TagState {
 };
 
 // Is this a pattern that set_base() and open_lease() would take? Refused: invalid syntax (with its
-// offset), an empty pattern or an empty alternative (would match every tag), a comma outside a class or
-// quantifier (hint: alternatives are separated by '|').
+// offset), an empty pattern or an empty alternative (would match every tag), one that is satisfied by
+// nothing, such as "a*" (would too; ".*" says so openly and is taken), a comma outside a class or
+// quantifier (hint: alternatives are separated by '|'), more than 4,096 bytes.
 TELLTALE_EXPORT std::optional<Refusal> check_tag_pattern(std::string_view pattern);
-// "1.2.3.4", "10.0.0.0/8", "::1", "2001:db8::/32", comma-separated. ::ffff:a.b.c.d equals a.b.c.d.
+// "1.2.3.4", "10.0.0.0/8", "::1", "2001:db8::/32", comma-separated. ::ffff:a.b.c.d equals a.b.c.d, and
+// ::/0 is every client. Refused: anything else, an empty item, address bits beyond the prefix
+// ("10.1.2.3/8"), more than 1,024 items; the base and all leases together may have no more either.
 TELLTALE_EXPORT std::optional<Refusal> check_client_list(std::string_view list);
 
+// Setting what is already set touches nothing. Errors: a bad value, or a match that ends in an error (the
+// tag is named) or takes too long over all tags (500 ms). Cost: no lock that a site takes while it matches.
 TELLTALE_EXPORT tl::expected<void, Refusal> set_base(const Base& base);
 TELLTALE_EXPORT Base base();
 
+// A lease counts as mode 1, or with clients as mode 2, of its own: string-tag calls and Specific forms
+// included, whatever the base says. At most kLeasesMax are open.
+inline constexpr std::size_t kLeasesMax = 63;
 // Returns the lease and, in order of name, the tags its pattern matches now.
 struct OpenedLease {
   Lease lease;
@@ -99,15 +109,19 @@ class TELLTALE_EXPORT RuntimeControl {
   RuntimeControl(const RuntimeControl&) = delete;
   RuntimeControl& operator=(const RuntimeControl&) = delete;
 
-  // Off: one load and one branch. On: asks the context if a client filter or `flag` decides.
+  // Off: one load and one branch. On: asks the context if a client filter decides. `flag` is that of the
+  // Specific form: on then wherever debug is on at all; without it a control whose tag does not match
+  // costs no more while debug is on than while it is off.
   bool on(bool flag = false) const noexcept {
-    return hot_.load(std::memory_order_relaxed) != 0 && wanted(flag);
+    unsigned bits = hot_.load(std::memory_order_relaxed);
+    return (bits & (flag ? ~0u : unsigned{kOnForAll | kOnForClients})) != 0 && wanted(flag);
   }
   std::string_view tag() const noexcept;
 
  private:
   friend struct Registry;
   bool wanted(bool flag) const noexcept;
+  static constexpr std::uint8_t kOnForAll = 0x01, kOnForClients = 0x02;  // those of a site, see site.h
   std::atomic<std::uint8_t> hot_{0};
   Tag* tag_ = nullptr;
   RuntimeControl* next_ = nullptr;
@@ -123,6 +137,7 @@ TELLTALE_EXPORT bool string_tag_wanted(std::string_view tag, bool flag) noexcept
 struct ControlCounters {
   std::uint64_t string_tags_uncached;  // calls that matched because the cache was full
   std::uint64_t match_errors;          // matches that ended in an error, not in a verdict
+  std::uint64_t walks;                 // times all sites and controls were written
 };
 TELLTALE_EXPORT ControlCounters control_counters();
 

@@ -25,7 +25,8 @@ namespace telltale::diag {
 
 // Bits of the hot byte. 0 = off.
 inline constexpr std::uint8_t kSiteOnForAll = 0x01;
-inline constexpr std::uint8_t kSiteAsksContext = 0x02;   // only where the client filter or a locked-on transaction says so
+inline constexpr std::uint8_t kSiteAsksContext = 0x02;   // for clients that a filter names
+inline constexpr std::uint8_t kSiteAsksFlag = 0x04;      // SpecificDbg: where its flag or a locked-on transaction says so
 inline constexpr std::uint8_t kSiteUnregistered = 0x80;  // executed before its module registered
 
 struct SiteMeta {
@@ -113,7 +114,15 @@ TELLTALE_HIDDEN inline ModuleRegistration module_registration __attribute__((ini
 #error "debug sites know x86-64 and aarch64; add the no-op relocation of this processor here"
 #endif
 
-#if defined(__x86_64__) && !defined(TELLTALE_PORTABLE_SITES) && !defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__)
+#define TELLTALE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TELLTALE_THREAD_SANITIZER 1
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(TELLTALE_PORTABLE_SITES) && !defined(TELLTALE_THREAD_SANITIZER)
 #define TELLTALE_SITE_ON(VAR, HERE)                                                        \
   bool VAR;                                                                                \
   asm inline volatile(                                                                     \

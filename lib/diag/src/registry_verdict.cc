@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registry_verdict.h"
+
+#include <telltale/diag/site.h>
+
+namespace telltale::diag {
+
+bool Verdicts::wanted(const Tag& tag, Flavour flavour, bool flag, const Context* context) const noexcept {
+  for (;;) {
+    std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+    const AtomicSets& sets = sets_[epoch & 1];
+    // The flag stands for a match: the rest of the table of modes is the same for both.
+    std::uint64_t matches = flag ? ~std::uint64_t{0} : tag.matches[epoch & 1].load(std::memory_order_acquire);
+    const auto& for_all = flavour == Flavour::kControl ? sets.for_controls : sets.for_strings;
+    bool on = (matches & for_all.load(std::memory_order_acquire)) != 0;
+    if (!on) {
+      std::uint64_t filtered = matches & sets.for_clients.load(std::memory_order_acquire);
+      on = filtered != 0 && context != nullptr && context->client != nullptr &&
+           (filtered & filters_of(*context->client, epoch)) != 0;
+    }
+    if (epoch_.load(std::memory_order_relaxed) == epoch) return on;
+  }
+}
+
+// A Client may be shared by threads, and its verdict is two words. Whoever writes them first makes the
+// generation kBusy; a reader believes the second word only if the generation was the same before and
+// after. Who finds it busy uses what it computed and leaves the cache alone.
+std::uint64_t Verdicts::filters_of(const Client& client, std::uint64_t epoch) const noexcept {
+  constexpr std::uint64_t kBusy = ~std::uint64_t{0};
+  std::uint64_t generation = client.generation.load(std::memory_order_acquire);
+  if (generation == epoch) {
+    std::uint64_t known = client.matched.load(std::memory_order_acquire);
+    if (client.generation.load(std::memory_order_relaxed) == epoch) return known;
+    generation = client.generation.load(std::memory_order_relaxed);
+  }
+  std::uint64_t matched = clients_[epoch & 1].match(client.address);
+  bool still_true = epoch_.load(std::memory_order_relaxed) == epoch;  // else the table was being rewritten
+  if (still_true && generation != kBusy &&
+      client.generation.compare_exchange_strong(generation, kBusy, std::memory_order_acq_rel)) {
+    client.matched.store(matched, std::memory_order_release);
+    client.generation.store(epoch, std::memory_order_release);
+  }
+  return matched;
+}
+
+SourceSets Verdicts::sets() const noexcept {
+  const AtomicSets& sets = sets_[now()];
+  return {sets.for_controls.load(std::memory_order_acquire), sets.for_strings.load(std::memory_order_acquire),
+          sets.for_clients.load(std::memory_order_acquire)};
+}
+
+void Verdicts::stage(const SourceSets& sets) noexcept {
+  AtomicSets& next = sets_[now() ^ 1];
+  next.for_controls.store(sets.for_controls, std::memory_order_release);
+  next.for_strings.store(sets.for_strings, std::memory_order_release);
+  next.for_clients.store(sets.for_clients, std::memory_order_release);
+}
+
+std::uint8_t Verdicts::site_bits(const Tag& tag, bool specific) const noexcept {
+  SourceSets in_force = sets();
+  std::uint64_t matched = matches(tag);
+  unsigned bits = 0;
+  if ((matched & in_force.for_controls) != 0) bits |= kSiteOnForAll;
+  if ((matched & in_force.for_clients) != 0) bits |= kSiteAsksContext;
+  if (specific && (in_force.for_controls | in_force.for_clients) != 0) bits |= kSiteAsksFlag;
+  return static_cast<std::uint8_t>(bits);
+}
+
+std::uint8_t Verdicts::control_bits(const Tag& tag) const noexcept { return site_bits(tag, true); }
+
+bool Verdicts::strings_may_be_on() const noexcept {
+  SourceSets in_force = sets();
+  return (in_force.for_strings | in_force.for_clients) != 0;
+}
+
+}  // namespace telltale::diag

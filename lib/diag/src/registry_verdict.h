@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Verdicts: is this tag on, for this client, right now? Answered without a lock, never half-changed.
+//
+// What can turn a tag on are sources: the base (number 0) and leases (1 to 63). Each has a pattern, and a
+// client list or none. So a tag's state is one word, the sources whose pattern matches it, and three
+// words say what a source does: on for all controls, on for all string-tag calls, on for its clients.
+//
+// All of that exists twice. A change writes the copy that is not in force and then moves the epoch, whose
+// low bit says which copy counts: one store switches every tag, source and client list at once. A reader
+// takes the epoch, reads that copy, and reads the epoch again; if it moved, it starts over, so it repeats
+// only when a whole change came in between. Every load of a copy acquires and every store releases, so a
+// reader that saw a newer value also sees the epoch that moved before it.
+//
+// **Thread safety:** reading is lock-free; stage() and switch_epoch() are called under the registry's lock.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include <telltale/diag/scope.h>
+
+#include "client_filter_table.h"
+#include "tag_table.h"
+
+namespace telltale::diag {
+
+inline constexpr unsigned kSourcesMax = 64;  // the base and 63 leases
+
+// Sets of sources, one bit each.
+struct SourceSets {
+  std::uint64_t for_controls = 0;  // on for all, static and run-time controls
+  std::uint64_t for_strings = 0;   // on for all, string-tag calls
+  std::uint64_t for_clients = 0;   // on for the source's clients only
+};
+
+enum class Flavour : std::uint8_t { kControl, kString };
+
+class Verdicts {
+ public:
+  // `flag`: the Specific form with its flag set, on wherever debug is on at all.
+  bool wanted(const Tag& tag, Flavour flavour, bool flag, const Context* context) const noexcept;
+
+  // The hot byte of a site, and of a run-time control, which can be asked either way.
+  std::uint8_t site_bits(const Tag& tag, bool specific) const noexcept;
+  std::uint8_t control_bits(const Tag& tag) const noexcept;
+  bool strings_may_be_on() const noexcept;
+  std::uint64_t matches(const Tag& tag) const noexcept { return tag.matches[now()].load(std::memory_order_acquire); }
+  SourceSets sets() const noexcept;
+  std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
+
+  // The next epoch's copies; not in force before switch_epoch().
+  void stage(const SourceSets& sets) noexcept;
+  void stage(Tag& tag, std::uint64_t matches) noexcept {
+    tag.matches[now() ^ 1].store(matches, std::memory_order_release);
+  }
+  ClientFilterTable& next_clients() noexcept { return clients_[now() ^ 1]; }
+  void switch_epoch() noexcept { epoch_.store(epoch() + 1, std::memory_order_release); }
+  // A tag that nobody can see yet.
+  void set_new(Tag& tag, std::uint64_t matches) noexcept { tag.matches[now()].store(matches, std::memory_order_relaxed); }
+
+ private:
+  struct AtomicSets {
+    std::atomic<std::uint64_t> for_controls{0};
+    std::atomic<std::uint64_t> for_strings{0};
+    std::atomic<std::uint64_t> for_clients{0};
+  };
+  std::size_t now() const noexcept { return epoch() & 1; }
+  std::uint64_t filters_of(const Client& client, std::uint64_t epoch) const noexcept;
+
+  std::atomic<std::uint64_t> epoch_{2};  // above any Client's first generation, 0
+  std::array<AtomicSets, 2> sets_{};
+  std::array<ClientFilterTable, 2> clients_{};
+};
+
+}  // namespace telltale::diag
