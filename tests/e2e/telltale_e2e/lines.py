@@ -6,7 +6,7 @@ from dataclasses import dataclass
 _LINE = re.compile(
     r"\[(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\] \[(?P<thread>[^\]]+)\] (?P<level>[A-Z]+)"
     r"(?: \((?P<tag>[^)]+)\))?(?: <(?P<file>[^:<>]+):(?P<line>\d+) \((?P<function>.*?)\)>)?"
-    r"(?: \{(?P<scope>[^}]*)\})?:? ?(?P<text>.*)")
+    r"(?: \{(?P<scope>(?:c\d+)? ?(?:t\d+)? ?[\w.-]*)\})? (?P<text>.*)")
 
 
 @dataclass
