@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every record, one line each: this list is the only place to touch when a record is added. It is expanded
+// twice, into the ids (record_table.h) and into the table (record_table.cc).
+//
+//   INTEGER(id, name, unit, minimum, maximum, default, apply, description)
+//   TEXT(id, name, kind, default, apply, description)
+//
+// apply: kLive = a change is in force at once; kRestart = only after a restart. Names are those of Apache
+// Traffic Server where it has one; own ones are under proxy.config.telltale. After a change here,
+// configs/default/records.yaml is written anew by `unit_config "[.write]"`.
+//
+// **Thread safety:** immutable.
+// **Source:** the records of Apache Traffic Server; limits and defaults marked telltale are ours.
+#pragma once
+
+// clang-format off
+#define TELLTALE_RECORDS(INTEGER, TEXT) \
+  INTEGER(kExecThreadAutoconfigEnabled, "proxy.config.exec_thread.autoconfig.enabled", kSwitch, 0, 1, 1, kRestart, "1 runs one worker per core; 0 runs as many as proxy.config.exec_thread.limit says.") \
+  INTEGER(kExecThreadLimit, "proxy.config.exec_thread.limit", kWorkers, 1, 256, 1, kRestart, "How many workers run when proxy.config.exec_thread.autoconfig.enabled is 0.") \
+  TEXT(kHttpServerPorts, "proxy.config.http.server_ports", kServerPorts, "8080:ip-in=127.0.0.1", kRestart, "Where clients are accepted; a port without an address listens on all of them.") \
+  INTEGER(kHttpKeepAliveNoActivityTimeoutIn, "proxy.config.http.keep_alive_no_activity_timeout_in", kSeconds, 1, 86400, 120, kLive, "How long a client connection may stay idle between two requests.") \
+  INTEGER(kHttpTransactionNoActivityTimeoutIn, "proxy.config.http.transaction_no_activity_timeout_in", kSeconds, 1, 86400, 30, kLive, "How long a client may neither send nor take a byte while a request is under way.") \
+  INTEGER(kHttpRequestHeadTimeout, "proxy.config.telltale.http.request_head_timeout", kSeconds, 1, 3600, 30, kLive, "How long a client may take to send a whole request head.") \
+  INTEGER(kHttpConnectAttemptsTimeout, "proxy.config.http.connect_attempts_timeout", kSeconds, 1, 3600, 30, kLive, "How long a connection attempt to an origin may take.") \
+  INTEGER(kHttpTransactionNoActivityTimeoutOut, "proxy.config.http.transaction_no_activity_timeout_out", kSeconds, 1, 86400, 30, kLive, "How long an origin may neither send nor take a byte while a request is under way.") \
+  INTEGER(kHttpKeepAliveNoActivityTimeoutOut, "proxy.config.http.keep_alive_no_activity_timeout_out", kSeconds, 1, 86400, 120, kLive, "How long an idle origin connection is kept for the next request.") \
+  INTEGER(kHttpRequestHeaderMaxSize, "proxy.config.http.request_header_max_size", kBytes, 1024, 1048576, 32768, kLive, "The largest request head that is accepted.") \
+  INTEGER(kHttpResponseHeaderMaxSize, "proxy.config.http.response_header_max_size", kBytes, 1024, 1048576, 32768, kLive, "The largest response head that is accepted from an origin.") \
+  INTEGER(kHttpHeaderFieldCountMax, "proxy.config.telltale.http.header_field_count_max", kFields, 1, 1024, 128, kLive, "The most fields that a request head or a response head may have.") \
+  INTEGER(kHttpInsertRequestViaStr, "proxy.config.http.insert_request_via_str", kSwitch, 0, 1, 1, kLive, "1 adds this proxy to the Via field of requests to an origin.") \
+  INTEGER(kHttpInsertResponseViaStr, "proxy.config.http.insert_response_via_str", kSwitch, 0, 1, 1, kLive, "1 adds this proxy to the Via field of responses to a client.") \
+  INTEGER(kNetConnectionsMax, "proxy.config.telltale.net.connections_max", kConnections, 1, 1000000, 10000, kLive, "The most client connections that one worker holds at a time.") \
+  INTEGER(kOriginConnectionsMax, "proxy.config.telltale.origin.connections_max", kConnections, 0, 100000, 256, kLive, "The most idle origin connections that one worker keeps; 0 keeps none.") \
+  INTEGER(kHttpCacheHttp, "proxy.config.http.cache.http", kSwitch, 0, 1, 1, kLive, "1 answers from the cache and stores in it; 0 leaves the cache out.") \
+  INTEGER(kCacheRamCacheSize, "proxy.config.cache.ram_cache.size", kBytes, 0, 1099511627776, 268435456, kLive, "How much memory stored responses may take; 0 stores nothing.") \
+  INTEGER(kCacheObjectSizeMax, "proxy.config.telltale.cache.object_size_max", kBytes, 0, 1073741824, 8388608, kLive, "The largest content of a response that is stored.") \
+  INTEGER(kUrlRemapPristineHostHdr, "proxy.config.url_remap.pristine_host_hdr", kSwitch, 0, 1, 0, kLive, "1 sends the client's Host field to the origin; 0 sends the origin's own name.") \
+  INTEGER(kDiagsDebugEnabled, "proxy.config.diags.debug.enabled", kNumber, 0, 3, 0, kLive, "Debug lines: 0 off; 1 on where the tag matches; 2 also only for the clients of client_ip; 3 as 1, without string tags.") \
+  TEXT(kDiagsDebugTags, "proxy.config.diags.debug.tags", kTagPattern, "http|dns", kLive, "Which tags are on; the pattern matches at the start of a tag, so http is also http_hdrs, and http$ is http alone.") \
+  TEXT(kDiagsDebugClientIp, "proxy.config.diags.debug.client_ip", kAddressSet, "", kLive, "The clients that mode 2 of proxy.config.diags.debug.enabled is for.") \
+  INTEGER(kDiagsShowLocation, "proxy.config.diags.show_location", kNumber, 0, 2, 1, kLive, "File and line in the output: 0 never; 1 with debug lines; 2 with every line.") \
+  TEXT(kDiagsOutputDebug, "proxy.config.diags.output.debug", kOutputLetters, "L", kLive, "Where debug lines go.") \
+  TEXT(kDiagsOutputStatus, "proxy.config.diags.output.status", kOutputLetters, "L", kLive, "Where lines of level status go.") \
+  TEXT(kDiagsOutputNote, "proxy.config.diags.output.note", kOutputLetters, "L", kLive, "Where lines of level note go.") \
+  TEXT(kDiagsOutputWarning, "proxy.config.diags.output.warning", kOutputLetters, "EL", kLive, "Where lines of level warning go.") \
+  TEXT(kDiagsOutputError, "proxy.config.diags.output.error", kOutputLetters, "EL", kLive, "Where lines of level error go.") \
+  TEXT(kDiagsOutputFatal, "proxy.config.diags.output.fatal", kOutputLetters, "EL", kLive, "Where lines of level fatal go.") \
+  TEXT(kDiagsOutputAlert, "proxy.config.diags.output.alert", kOutputLetters, "EL", kLive, "Where lines of level alert go.") \
+  TEXT(kDiagsOutputEmergency, "proxy.config.diags.output.emergency", kOutputLetters, "EL", kLive, "Where lines of level emergency go.") \
+  TEXT(kDiagsLogfileFilename, "proxy.config.diags.logfile.filename", kFileName, "diags.log", kRestart, "The diagnostics file, in the log folder.") \
+  INTEGER(kDiagRingSize, "proxy.config.telltale.diag.ring_size", kBytesPowerOfTwo, 65536, 16777216, 262144, kRestart, "How many bytes of lines each thread can have waiting for the writer; more are dropped and counted.") \
+  INTEGER(kStopDrainTimeout, "proxy.config.telltale.stop.drain_timeout", kSeconds, 0, 3600, 5, kLive, "How long a stop waits for requests under way.")
+// clang-format on

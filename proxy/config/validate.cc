@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "config/address_set.h"
+#include "config/server_ports.h"
+
+namespace telltale::config {
+namespace {
+
+constexpr std::size_t kFileNameBytesMax = 255;  // NAME_MAX of Linux file systems
+
+// Each check says what is wrong, or nothing.
+using Fault = std::optional<std::string>;
+
+bool is_plain_decimal(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  return text.size() == 1 || text.front() != '0';
+}
+
+Fault integer_fault(const RecordInfo& record, std::string_view text, std::int64_t& value) {
+  if (!is_plain_decimal(text)) {
+    const bool digits_only = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    return quote(text) + (digits_only ? " has a leading zero" : " is not an integer");
+  }
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || value < record.minimum || value > record.maximum)
+    return quote(text) + " is out of range";
+  if (record.unit == Unit::kBytesPowerOfTwo && (value & (value - 1)) != 0)
+    return quote(text) + " is not a power of two";
+  return {};
+}
+
+Fault output_letters_fault(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char letter = text[i];
+    if (letter == 'S') return "\"S\" (syslog) is not offered yet";
+    if (letter != 'O' && letter != 'E' && letter != 'L')
+      return quote(text.substr(i, 1)) + " is not an output letter";
+    if (text.find(letter) != i) return quote(text) + " has a letter twice";
+  }
+  return {};
+}
+
+Fault file_name_fault(std::string_view text) {
+  if (text.empty()) return "the file name is empty";
+  if (text.find('/') != std::string_view::npos) return quote(text) + " names a folder";
+  if (text == "." || text == "..") return quote(text) + " is a folder";
+  if (text.size() > kFileNameBytesMax)
+    return fmt::format("{} is longer than {} bytes", quote(text), kFileNameBytesMax);
+  // Traffic Server sends the lines elsewhere for these two names; here a file would be made of that name.
+  if (text == "stdout" || text == "stderr")
+    return quote(text) +
+           " is not a file here: proxy.config.diags.output.* with the letter O or E sends lines there";
+  return {};
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+Fault text_fault(const RecordInfo& record, std::string_view text, const TagPatternCheck& check_tags) {
+  if (std::any_of(text.begin(), text.end(), is_control)) return quote(text) + " has a control character";
+  switch (record.kind) {
+    case Kind::kInteger: return {};
+    case Kind::kServerPorts: {
+      const auto ports = parse_server_ports(text);
+      return ports ? Fault() : ports.error();
+    }
+    case Kind::kOutputLetters: return output_letters_fault(text);
+    case Kind::kAddressSet: {
+      const auto set = AddressSet::parse(text);
+      return set ? Fault() : set.error();
+    }
+    case Kind::kTagPattern:
+      if (check_tags) return check_tags(text);
+      return text.empty() ? Fault("the pattern is empty") : Fault();
+    case Kind::kFileName: return file_name_fault(text);
+  }
+  return {};
+}
+
+}  // namespace
+
+tl::expected<Value, Problem> validate(Record id, std::string_view text, const TagPatternCheck& check_tags) {
+  const RecordInfo& record = info(id);
+  Value value{0, std::string(text)};
+  const Fault fault = record.kind == Kind::kInteger ? integer_fault(record, text, value.integer)
+                                                    : text_fault(record, text, check_tags);
+  if (!fault) return value;
+  Problem problem;
+  problem.what = fmt::format("{}: {}", record.name, *fault);
+  problem.expected = expectation(id);
+  return tl::unexpected(std::move(problem));
+}
+
+}  // namespace telltale::config

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a text may be the value of a record, and its number if the record is an integer: the one place
+// that decides, for records.yaml, --set, -T, ttctl and reload alike.
+//
+// Integers are plain decimal: an optional minus and digits without a leading zero. 010, 0x10, 1_000, 10M,
+// 1.5, 1e3, +5 and " 10" are refused, since readers disagree on what they mean.
+//
+// **Thread safety:** thread-safe, if the check of tag patterns is.
+// **Source:** docs/config_reference, the part on values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "config/problem.h"
+#include "config/record_table.h"
+
+namespace telltale::config {
+
+// Says what is wrong with a tag pattern (a sentence, without the record's name), or nothing. Tag patterns
+// belong to lib/diag; whoever loads a configuration hands the check in. Without one, only the empty
+// pattern is refused here.
+using TagPatternCheck = std::function<std::optional<std::string>(std::string_view)>;
+
+struct Value {
+  std::int64_t integer = 0;  // of integers; 0 for texts
+  std::string text;          // as written
+};
+
+// Errors: a problem without file or place; `what` begins with the record's name.
+tl::expected<Value, Problem> validate(Record record, std::string_view text,
+                                      const TagPatternCheck& check_tags = {});
+
+}  // namespace telltale::config
