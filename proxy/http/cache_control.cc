@@ -31,30 +31,23 @@ Directive next_directive(std::string_view& rest) {
   rest.remove_prefix(end < rest.size() ? end + 1 : end);
 
   Directive directive;
-  directive.valid = !quoted;
-  const std::size_t equals = text.find('=');
-  directive.name = text.substr(0, equals);
-  if (equals == std::string_view::npos) {
-    directive.valid = directive.valid && is_token(text);
-    // "max-age 60" and "no-store; x" are still about max-age and no-store.
-    std::size_t length = 0;
-    while (length < text.size() && is_tchar(text[length])) ++length;
-    directive.name = text.substr(0, length);
+  std::size_t length = 0;
+  while (length < text.size() && is_tchar(text[length])) ++length;
+  // "max-age 60" and "no-store; x=1" are still about max-age and no-store, but wrong.
+  directive.name = text.substr(0, length);
+  if (length == text.size()) {
+    directive.valid = !quoted;
     return directive;
   }
-  directive.name = trim_ows(directive.name);
-  directive.valid = directive.valid && directive.name.size() == equals && is_token(directive.name);
+  directive.valid = !quoted && text[length] == '=';
   directive.has_argument = true;
-  directive.argument = text.substr(equals + 1);
-  if (!directive.argument.empty() && directive.argument.front() == '"') {
-    if (directive.argument.size() < 2 || directive.argument.back() != '"') {
-      directive.valid = false;
-      directive.argument.remove_prefix(1);
-    } else {
-      directive.argument = directive.argument.substr(1, directive.argument.size() - 2);
-    }
-  } else {
+  directive.argument = text.substr(length + 1);
+  if (directive.argument.substr(0, 1) != "\"") {
     directive.valid = directive.valid && is_token(directive.argument);
+  } else if (directive.argument.size() < 2 || directive.argument.back() != '"') {
+    directive.valid = false;
+  } else {
+    directive.argument = directive.argument.substr(1, directive.argument.size() - 2);
   }
   return directive;
 }

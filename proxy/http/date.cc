@@ -17,7 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 7> kDays{"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                 "Thursday", "Friday", "Saturday"};
 constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-constexpr std::int64_t kYearSeconds = 31'556'952;  // the mean Gregorian year
 
 constexpr std::int64_t days_from_civil(std::int64_t year, unsigned month, unsigned day) {
   year -= month <= 2;
@@ -165,7 +164,9 @@ std::optional<std::time_t> parse_date(std::string_view text, std::time_t now) {
     reader.literal(" GMT");
     if (!reader.finished()) return std::nullopt;
     // The latest year with these two digits that is not more than 50 years ahead.
-    const std::int64_t limit = static_cast<std::int64_t>(now) + 50 * kYearSeconds;
+    const std::int64_t today = now / 86400;
+    const Civil civil = civil_from_days(today);
+    const std::int64_t limit = days_from_civil(civil.year + 50, civil.month, civil.day) * 86400 + now % 86400;
     std::int64_t century = 9900;
     while (century > 1600 && days_from_civil(century + short_year, month, day) * 86400 + seconds > limit) century -= 100;
     return make_time(century + short_year, month, day, seconds);
