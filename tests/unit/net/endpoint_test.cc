@@ -7,7 +7,9 @@
 namespace telltale::net {
 namespace {
 
-std::string text(const Endpoint& endpoint) { return fmt::format("{}", endpoint); }
+std::string text(const Endpoint& endpoint) {
+  return fmt::format("{}", endpoint);
+}
 
 TEST_CASE("Endpoint: what parse reads, the formatter writes", "[net][endpoint]") {
   for (const char* at : {"127.0.0.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[::]:8080", "[2001:db8::1]:443"}) {
@@ -30,13 +32,31 @@ TEST_CASE("Endpoint: a v4-mapped address is the IPv4 address", "[net][endpoint]"
   CHECK(*mapped == *Endpoint::parse("192.0.2.7:80"));
   CHECK(mapped->is_v4());
   CHECK(text(*mapped) == "192.0.2.7:80");
-  CHECK(mapped->address_bytes() == std::array<std::uint8_t, 16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7});
+  CHECK(mapped->address_bytes() ==
+        std::array<std::uint8_t, 16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7});
 }
 
 TEST_CASE("Endpoint: what is not address and port is refused with what was expected", "[net][endpoint]") {
-  for (const char* bad : {"", ":", "80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
-                          "127.0.0.1: 80", "127.0.0.1:80x", "127.0.0:80", "0127.0.0.1:80", "::1:80", "[::1]", "[::1]80",
-                          "[::1:80", "[127.0.0.1]:80", "[]:80", "localhost:80", "[::1]:"}) {
+  for (const char* bad : {"",
+                          ":",
+                          "80",
+                          "127.0.0.1",
+                          "127.0.0.1:",
+                          "127.0.0.1:65536",
+                          "127.0.0.1:-1",
+                          "127.0.0.1:+1",
+                          "127.0.0.1: 80",
+                          "127.0.0.1:80x",
+                          "127.0.0:80",
+                          "0127.0.0.1:80",
+                          "::1:80",
+                          "[::1]",
+                          "[::1]80",
+                          "[::1:80",
+                          "[127.0.0.1]:80",
+                          "[]:80",
+                          "localhost:80",
+                          "[::1]:"}) {
     INFO(bad);
     const auto endpoint = Endpoint::parse(bad);
     REQUIRE_FALSE(endpoint);

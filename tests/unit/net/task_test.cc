@@ -20,7 +20,9 @@ struct Park {
   Wake await_resume() const noexcept { return waiter.reason(); }
 };
 
-Task<int> at_once(int value) { co_return value; }
+Task<int> at_once(int value) {
+  co_return value;
+}
 
 Task<int> after_waiting(Waiter& waiter, int value) {
   co_await Park{waiter};
@@ -102,9 +104,7 @@ Task<Counted> make_counted(Waiter& waiter, int& count) {
 TEST_CASE("Task: every frame and result is destroyed, also of tasks never awaited or never finished", "[net][task]") {
   int count = 0;
   Waiter waiter;
-  {
-    const auto never_awaited = make_counted(waiter, count);
-  }
+  { const auto never_awaited = make_counted(waiter, count); }
   [](Waiter& at, int& n) -> Detached { const Counted result = co_await make_counted(at, n); }(waiter, count);
   CHECK(count == 1);
   waiter.resume(Wake::kReady);
@@ -114,9 +114,8 @@ TEST_CASE("Task: every frame and result is destroyed, also of tasks never awaite
 TEST_CASE("Task: move-only and void results pass", "[net][task]") {
   std::vector<std::string> log;
   [](std::vector<std::string>& lines) -> Detached {
-    const auto text = co_await []() -> Task<std::unique_ptr<std::string>> {
-      co_return std::make_unique<std::string>("moved");
-    }();
+    const auto text =
+        co_await []() -> Task<std::unique_ptr<std::string>> { co_return std::make_unique<std::string>("moved"); }();
     co_await [](std::vector<std::string>& to, const std::string& line) -> Task<> {
       to.push_back(line);
       co_return;
