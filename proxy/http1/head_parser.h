@@ -47,8 +47,11 @@ class HeadParser {
   // until the next parse() or reset().
   std::string_view reason() const { return {reason_, reason_size_}; }
 
-  // True once a byte of a start line has arrived: an idle connection that closes is then not idle.
-  bool started(std::string_view buffer) const { return buffer.size() > scanner_.start(); }
+  // After kNeedMore: true once a byte of a start line has arrived, so that the connection is not idle. Empty
+  // lines before a request, also half a one, do not count.
+  bool started(std::string_view buffer) const {
+    return buffer.size() > scanner_.start() && buffer[scanner_.start()] != '\r';
+  }
 
   // Between heads.
   void set_limits(HeadLimits limits) { scanner_.set_limits(limits); }
