@@ -148,7 +148,10 @@ asio::awaitable<bool> Server::Shared::Connection::read(http::request_parser<http
   parser.body_limit(shared->limits.content_bytes_max);
   start_deadline();
   error_code error;
-  std::tie(error, std::ignore) = co_await http::async_read_header(socket, buffer, parser, kAsTuple);
+  std::size_t head_bytes = 0;
+  std::tie(error, head_bytes) = co_await http::async_read_header(socket, buffer, parser, kAsTuple);
+  // Beast holds the request line and the fields to the limit one by one; this is both.
+  if (!error && head_bytes > shared->limits.head_bytes_max) error = http::error::header_limit;
   if (!error && !parser.is_done() && boost::beast::iequals(parser.get()[http::field::expect], "100-continue")) {
     http::response<http::empty_body> go_on{http::status::continue_, 11};
     std::tie(error, std::ignore) = co_await http::async_write(socket, go_on, kAsTuple);

@@ -110,9 +110,10 @@ tl::expected<Reply, std::string> Client::ask(std::string_view method, std::strin
     return tl::unexpected(fmt::format("the daemon at {} answers with more than {} bytes", c.path, kReplyBytesMax));
   }
   if (*read_result) {
+    bool closed = *read_result == http::error::end_of_stream || *read_result == http::error::partial_message ||
+                  *read_result == boost::system::errc::connection_reset;
     return tl::unexpected(fmt::format("the daemon at {} does not answer: {}", c.path,
-                                      *read_result == http::error::end_of_stream ? "it closed the connection"
-                                                                                 : read_result->message()));
+                                      closed ? "it closed the connection" : read_result->message()));
   }
   return Reply{parser.get().result_int(), std::move(parser.get().body())};
 }

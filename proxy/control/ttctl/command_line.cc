@@ -36,6 +36,8 @@ class Parser {
  public:
   Parser() {
     app_.name("ttctl");
+    // No -h: 'config set NAME -http' would print help, change nothing and end with 0.
+    app_.set_help_flag("--help", "print this help");
     app_.require_subcommand(1);
     text_option(app_, "--control", given_.control, "the daemon's control socket")->type_name("PATH");
     text_option(app_, "--config", given_.config, "the daemon's configuration folder: its var/control.sock is used")
@@ -58,6 +60,11 @@ class Parser {
     try {
       app_.parse(std::move(arguments));
     } catch (const CLI::ParseError& e) {
+      std::vector<std::string> unknown = app_.remaining(true);
+      if (e.get_name() == "RequiredError" && !unknown.empty() && unknown.front()[0] != '-' && is_group_open()) {
+        return tl::unexpected(Usage{2, fmt::format("ttctl: there is no command '{}'\nRun with --help for more information.\n",
+                                                   printable(unknown.front()))});
+      }
       std::ostringstream out, err;
       bool wrong = app_.exit(e, out, err) != 0;
       return tl::unexpected(Usage{wrong ? 2 : 0, wrong ? "ttctl: " + err.str() : out.str()});
@@ -70,6 +77,12 @@ class Parser {
   }
 
  private:
+  // No command has been chosen, or only the group it is in.
+  bool is_group_open() {
+    std::vector<CLI::App*> chosen = app_.get_subcommands();
+    return chosen.empty() || (!chosen.front()->get_subcommands({}).empty() && chosen.front()->get_subcommands().empty());
+  }
+
   CLI::Option* text_option(CLI::App& app, const std::string& name, std::string& into, const std::string& what) {
     return app.add_option(name, into, what)->check(CLI::Validator(refuse_text, ""));
   }
@@ -107,7 +120,7 @@ class Parser {
       command_.arguments = {{"name", given_.name}, {"value", given_.value}};
     });
     text_option(set, "NAME", given_.name, "a record")->required();
-    text_option(set, "VALUE", given_.value, "its new value")->required();
+    text_option(set, "VALUE", given_.value, "its new value; -- goes before one that begins with '-'")->required();
     CLI::App& match = command(config, "match", "every record whose name a pattern matches", [this] {
       ask("GET", "/v1/config/match?regex=" + percent_encode(given_.regex), render_records);
       command_.arguments = {{"regex", given_.regex}};

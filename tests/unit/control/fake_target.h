@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A daemon that does nothing: keeps a few records and leases, and notes what it was asked.
+//
+// Called on the server's thread; a test looks at it after an answer, which orders the two.
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "control/target.h"
+
+namespace telltale::control {
+
+struct FakeTarget : Target {
+  std::map<std::string, std::string> records{{"proxy.config.diags.debug.enabled", "0"},
+                                             {"proxy.config.diags.debug.tags", "http|dns"},
+                                             {"proxy.config.x", "\xff\n"}};
+  std::vector<std::string> tags{"dns", "http", "http_hdrs"};
+  std::vector<Error> reload_errors;
+  DebugState state;
+  std::vector<diag::LeaseRequest> requests;
+  std::vector<Destination> destinations{{"stderr"}, {"file", "/logs/diags.log"}};
+  std::function<void()> on_stop;
+  int stops = 0;
+  int calls = 0;  // of anything that reads or changes
+
+  Result<Record> config_get(const std::string& name) override {
+    ++calls;
+    if (name == "throw") throw std::runtime_error("out of order");
+    auto found = records.find(name);
+    if (found == records.end()) return tl::unexpected(Error{.what = "there is no such record", .where = "name"});
+    return Record{name, found->second, "records.yaml:3"};
+  }
+  Result<Record> config_set(const std::string& name, const std::string& value) override {
+    ++calls;
+    if (value == "(") return tl::unexpected(Error{.what = "missing closing parenthesis", .offset = 1, .where = "value"});
+    if (!records.contains(name)) return tl::unexpected(Error{.what = "there is no such record", .where = "name"});
+    records[name] = value;
+    return Record{name, value, "runtime"};
+  }
+  Result<std::vector<Record>> config_match(const std::string& regex) override {
+    ++calls;
+    if (regex == "(") return tl::unexpected(Error{.what = "missing closing parenthesis", .offset = 1, .where = "regex"});
+    std::vector<Record> found;
+    for (const auto& [name, value] : records) {
+      if (name.find(regex) != std::string::npos) found.push_back({name, value, "default"});
+    }
+    return found;
+  }
+  tl::expected<Reloaded, std::vector<Error>> config_reload() override {
+    ++calls;
+    if (!reload_errors.empty()) return tl::unexpected(reload_errors);
+    return Reloaded{{"proxy.config.diags.debug.tags"}, {"proxy.config.http.server_ports"}};
+  }
+
+  Status status() override {
+    ++calls;
+    return {{"process", {{"version", std::string("0.1.0")}, {"pid", std::uint64_t{42}}}},
+            {"cache", {{"hits", std::uint64_t{18446744073709551615U}}, {"full", false}}}};
+  }
+  void stop() override {
+    ++stops;
+    if (on_stop) on_stop();
+  }
+
+  DebugState debug_state() override { return state; }
+  Result<Enabled> debug_enable(const diag::LeaseRequest& request) override {
+    ++calls;
+    requests.push_back(request);
+    if (request.tags == "http|(") {
+      return tl::unexpected(Error{.what = "missing closing parenthesis", .offset = 6, .where = "tags"});
+    }
+    if (!request.append) state.leases.clear();
+    state.leases.push_back({++last_lease, request.tags, request.client_ip});
+    Enabled enabled{state.leases.back(), {}, destinations};
+    std::copy_if(tags.begin(), tags.end(), std::back_inserter(enabled.tags_on),
+                 [&](const std::string& tag) { return tag.rfind(request.tags, 0) == 0; });
+    return enabled;
+  }
+  Result<Disabled> debug_disable() override {
+    ++calls;
+    std::string& enabled = records["proxy.config.diags.debug.enabled"];
+    Disabled disabled{state.leases.size(), {"proxy.config.diags.debug.enabled", enabled, "-T"}};
+    state.leases.clear();
+    enabled = "0";
+    return disabled;
+  }
+  std::vector<diag::TagState> debug_tags() override {
+    ++calls;
+    std::vector<diag::TagState> states;
+    for (const std::string& tag : tags) states.push_back({tag, tag != "dns", tag == "http", 3, 7});
+    return states;
+  }
+
+ private:
+  std::uint64_t last_lease = 0;
+};
+
+}  // namespace telltale::control
