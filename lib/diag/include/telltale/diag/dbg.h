@@ -34,10 +34,24 @@ struct DbgCtl {
   }
 };
 
-// The enabled site's way into the ring; FORMAT is checked here and kept in the site's metadata.
-template <class... A>
-[[gnu::always_inline]] inline void write_dbg(const Site& site, std::type_identity_t<CheckedFormat<A...>>, const A&... a) {
-  write_site(site_number(site), site_tag_number(site), stored(a)...);
+// The enabled site's way into the ring: one function per list of stored argument types, shared by all
+// sites that have it. It asks the site for its numbers, so that the caller, whose disabled path pays for
+// every register that is kept across a call, makes one call only.
+template <class... S>
+[[gnu::noinline, gnu::cold]] void write_stored(const Site& site, S... s) {
+  static_assert(sizeof...(S) <= 32, "at most 32 arguments");
+  char* at = begin_record(site_number(site), site_tag_number(site), Level::kDebug, (room(s) + ... + 0));
+  if (at == nullptr) return;
+  ((at = put(at, s)), ...);
+  end_record(at, sizeof...(S));
+}
+
+// FORMAT is checked here and kept in the site's metadata. The arguments have been evaluated by now, so the
+// site's address need not outlive the calls in them.
+template <class Here, class... A>
+[[gnu::always_inline]] inline void write_dbg(std::type_identity_t<CheckedFormat<A...>>, const A&... a) {
+  TELLTALE_SITE_AGAIN(site, Here);
+  write_stored(*site, stored(a)...);
 }
 
 }  // namespace telltale::diag
@@ -58,8 +72,7 @@ using telltale::diag::field;   // NOLINT: see above
     TELLTALE_SITE_ON(telltale_on, telltale_here);                                            \
     if (telltale_on) [[unlikely]] {                                                          \
       if (::telltale::diag::site_wanted(::telltale::diag::SiteOf<telltale_here>::site, FLAG)) { \
-        ::telltale::diag::write_dbg(::telltale::diag::SiteOf<telltale_here>::site,           \
-                                    FORMAT __VA_OPT__(, ) __VA_ARGS__);                      \
+        ::telltale::diag::write_dbg<telltale_here>(FORMAT __VA_OPT__(, ) __VA_ARGS__);       \
       }                                                                                      \
     }                                                                                        \
   } while (0)

@@ -134,6 +134,11 @@ TELLTALE_HIDDEN inline ModuleRegistration module_registration __attribute__((ini
       "772:\t.long 771b-.\n\t.long %c1-.\n\t.popsection"                                   \
       : "=@ccne"(VAR)                                                                      \
       : "i"(&::telltale::diag::SiteOf<HERE>::site))
+// The site's address for the enabled path's second use of it. g++ would keep the first one in a register
+// across the call in between, and save that register at the function's start, on the disabled path.
+#define TELLTALE_SITE_AGAIN(VAR, HERE)    \
+  const ::telltale::diag::Site* VAR;      \
+  asm("leaq %c1(%%rip), %0" : "=r"(VAR) : "i"(&::telltale::diag::SiteOf<HERE>::site))
 #else
 #define TELLTALE_SITE_ON(VAR, HERE)                                                        \
   asm inline volatile(                                                                     \
@@ -142,4 +147,5 @@ TELLTALE_HIDDEN inline ModuleRegistration module_registration __attribute__((ini
       ".pushsection telltale_rec,\"a?\",@progbits\n\t.balign 4\n"                          \
       "772:\t.long 0\n\t.long %c0-.\n\t.popsection" ::"i"(&::telltale::diag::SiteOf<HERE>::site)); \
   bool VAR = ::telltale::diag::SiteOf<HERE>::site.hot.load(std::memory_order_relaxed) != 0
+#define TELLTALE_SITE_AGAIN(VAR, HERE) const ::telltale::diag::Site* VAR = &::telltale::diag::SiteOf<HERE>::site
 #endif
