@@ -54,20 +54,20 @@ Outcome await_end(const Client& client, std::chrono::milliseconds timeout) {
 
 }  // namespace
 
-Outcome run(std::vector<std::string> arguments, const std::string& environment_path, std::chrono::milliseconds timeout) {
+Outcome run(std::vector<std::string> arguments, const std::string& environment_path, const Patience& patience) {
   auto command = parse_command_line(std::move(arguments), environment_path);
   if (!command) {
     const Usage& usage = command.error();
     return usage.exit_status == 0 ? Outcome{.out = usage.text} : Outcome{.exit_status = kExitUsage, .err = usage.text};
   }
-  auto client = Client::connect(command->control_path, timeout);
+  auto client = Client::connect(command->control_path, patience.answer);
   if (!client) return failure(kExitNoAnswer, client.error());
   auto reply = client->ask(command->method, command->target, command->content);
   if (!reply) return failure(kExitNoAnswer, reply.error());
   try {
     Outcome outcome = show(*command, *reply);
     if (!command->stops || outcome.exit_status != kExitDone) return outcome;
-    Outcome ended = await_end(*client, timeout);
+    Outcome ended = await_end(*client, patience.end);
     if (command->json) ended.out = std::move(outcome.out);
     return ended;
   } catch (const std::exception&) {

@@ -21,9 +21,14 @@ struct Outcome {
   std::string err;
 };
 
-// `arguments` without the program's name. `environment_path`: TELLTALE_CONTROL, or empty. `timeout`: for
-// the daemon to accept, to answer, and to end after a stop.
+// How long a daemon may take.
+struct Patience {
+  std::chrono::milliseconds answer = std::chrono::seconds(10);  // to accept, and to answer
+  std::chrono::milliseconds end = std::chrono::seconds(10);     // to end, after a stop
+};
+
+// `arguments` without the program's name. `environment_path`: TELLTALE_CONTROL, or empty.
 [[nodiscard]] Outcome run(std::vector<std::string> arguments, const std::string& environment_path,
-                          std::chrono::milliseconds timeout = std::chrono::seconds(10));
+                          const Patience& patience = {});
 
 }  // namespace telltale::control

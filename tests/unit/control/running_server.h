@@ -40,6 +40,20 @@ class RunningServer {
     boost::asio::post(loop_, std::move(task));
     done.get();
   }
+  // Runs on the caller's thread while the server's loop stands still: what is connected and sent by then
+  // is all there when the server looks, however busy the machine.
+  template <class Call>
+  void while_held(Call call) {
+    std::promise<void> held, go_on;
+    boost::asio::post(loop_, [&] {
+      held.set_value();
+      go_on.get_future().wait();
+    });
+    held.get_future().wait();
+    call();
+    go_on.set_value();
+    on_loop([] {});  // the promises are this function's
+  }
   // Once `reached` holds on the server's thread; looked at after each of the loop's turns.
   template <class Condition>
   void wait_until(Condition reached) {

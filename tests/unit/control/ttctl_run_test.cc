@@ -194,11 +194,11 @@ TEST_CASE("ttctl: no daemon, and a path too long, end with 3 and name path and r
 
 TEST_CASE("ttctl: a daemon that does not answer ends with 3 after the time-out", "[control][ttctl]") {
   Impostor silent("", false);
-  Outcome got = run({"--control", silent.path, "status"}, "", 50ms);
+  Outcome got = run({"--control", silent.path, "status"}, "", {.answer = 50ms});
   CHECK(got.exit_status == kExitNoAnswer);
   CHECK(got.err == "ttctl: the daemon at " + silent.path + " does not answer: nothing within 0.05 s\n");
   Impostor half("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{", false);
-  CHECK(run({"--control", half.path, "status"}, "", 50ms).exit_status == kExitNoAnswer);
+  CHECK(run({"--control", half.path, "status"}, "", {.answer = 50ms}).exit_status == kExitNoAnswer);
 }
 
 TEST_CASE("ttctl: a daemon that accepts nobody ends with 3 after the time-out", "[control][ttctl]") {
@@ -210,7 +210,7 @@ TEST_CASE("ttctl: a daemon that accepts nobody ends with 3 after the time-out", 
   REQUIRE(::listen(busy, 0) == 0);
   auto first = Client::connect(path, 1s);
   REQUIRE(first);
-  Outcome got = run({"--control", path, "status"}, "", 50ms);
+  Outcome got = run({"--control", path, "status"}, "", {.answer = 50ms});
   CHECK(got.exit_status == kExitNoAnswer);
   CHECK(got.err.find("it accepts no connection within 0.05 s") != std::string::npos);
   ::close(busy);
@@ -263,7 +263,7 @@ TEST_CASE("ttctl: stop waits for the process to end, and says so if it does not"
   SECTION("the daemon is this process, which goes on") {
     RunningServer running;
     running.target.on_stop = [&] { running.server->stop(); };
-    Outcome got = run({"--control", running.path, "stop"}, "", 50ms);
+    Outcome got = run({"--control", running.path, "stop"}, "", {.end = 50ms});
     CHECK(got.exit_status == kExitRefused);
     CHECK(got.err == "ttctl: process " + std::to_string(::getpid()) + " is stopping, but has not ended within 0.05 s\n");
     running.on_loop([&] { CHECK(running.target.stops == 1); });
