@@ -9,7 +9,8 @@ target_compile_options(telltale_flags INTERFACE
   -Wall -Wextra -Wformat=2 -Wno-missing-field-initializers -Wnon-virtual-dtor -Woverloaded-virtual
   -fvisibility=hidden -fvisibility-inlines-hidden
   # Lines name files as a reader of the tree knows them: "http1/session.cc", "cache/store.cc".
-  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/proxy/= -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+  # The last map that fits wins.
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_SOURCE_DIR}/proxy/=)
 if(TELLTALE_WERROR)
   target_compile_options(telltale_flags INTERFACE -Werror)
 endif()

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The cache key: the URI that goes to the origin, byte for byte, and its hash.
+//
+// The key is the target as forwarded, so that nothing is normalised in the key that is not normalised
+// on the wire: "/\", "/%5C" and "/" are three keys. Host names are lower case by then.
+//
+// **Thread safety:** immutable. **Source:** RFC 9111, section 2.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace telltale::cache {
+
+// A key that refers to text owned elsewhere; what look-ups use.
+struct CacheKey {
+  std::string_view text;
+  std::uint64_t hash;  // of text, seeded at random per process: clients choose the text
+};
+
+// Cost: one pass over the text, no allocation.
+CacheKey cache_key(std::string_view text) noexcept;
+
+// Appends "http://host:port" and the target to `out`.
+void append_key_text(std::string& out, std::string_view origin_host, std::uint16_t origin_port, std::string_view target);
+
+}  // namespace telltale::cache

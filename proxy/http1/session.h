@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A client connection that speaks HTTP/1.1: reads requests one after another, has each answered by the
+// handler, and writes the answers. Reads top to bottom like the life of a connection; see run().
+//
+// Framing towards the client is decided here and never copied from an origin: Content-Length where the length
+// is known, chunked where it is not, end of connection for HTTP/1.0. A response that cannot be completed is
+// ended by a reset, so that it cannot pass for whole.
+//
+// **Thread safety:** loop-bound. **Source:** RFC 9112; RFC 9110, section 10.1.1 (Expect).
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <telltale/diag/scope.h>
+
+#include "http/exchange.h"
+#include "http1/content_reader.h"
+#include "http1/head_parser.h"
+#include "http1/head_writer.h"
+#include "http1/input_buffer.h"
+#include "net/stream.h"
+
+namespace telltale::http1 {
+
+// What a session obeys; changed in place by the worker when configuration changes.
+struct SessionSettings {
+  HeadLimits head;
+  std::chrono::seconds keep_alive_max{120};         // idle between requests
+  std::chrono::seconds request_head_max{30};        // from the first byte of a head to its last
+  std::chrono::seconds client_inactivity_max{30};   // without a byte moving, in either direction
+  std::uint64_t drain_bytes_max = 64 * 1024;        // of unread content, to keep the connection
+};
+
+class Session final : public http::Exchange {
+ public:
+  // All but the stream must outlive the session.
+  Session(std::unique_ptr<net::Stream> stream, http::Handler& handler, const SessionSettings& settings, BlockPool& blocks,
+          std::uint64_t connection_id);
+  ~Session() override;
+
+  // Serves the connection to its end.
+  net::Task<void> run();
+
+  http::RequestHead& request() noexcept override { return request_; }
+  const net::Endpoint& client() const noexcept override { return stream_->peer(); }
+  net::Task<http::Content> read_content() override;
+  bool content_complete() const noexcept override { return content_.complete(); }
+  net::Task<bool> send_interim(std::uint16_t status, const http::Fields& fields) override;
+  net::Task<bool> send_prepared(const http::PreparedResponse& response) override;
+  net::Task<bool> send_head(const http::ResponseHead& head) override;
+  net::Task<bool> send_content(std::string_view data) override;
+  net::Task<bool> flush() override;
+  net::Task<bool> finish() override;
+  void abort() noexcept override { broken_ = true; }
+  void stop_reading() noexcept override;
+  bool head_sent() const noexcept override { return head_sent_; }
+  std::uint64_t content_bytes_sent() const noexcept override { return content_bytes_sent_; }
+
+ private:
+  enum class Next : std::uint8_t { kRequest, kEnd };
+
+  net::Task<Next> read_head();
+  net::Task<bool> end_exchange();
+  net::Task<void> refuse_with(std::uint16_t status, std::string_view why);
+  net::Task<void> linger();
+  void begin_exchange();
+  void begin_response(bool framed);
+  ConnectionField connection_field() const noexcept;
+  net::Task<bool> send_parts(std::span<iovec> parts);
+
+  // Constant after construction.
+  const std::unique_ptr<net::Stream> stream_;
+  http::Handler& handler_;
+  const SessionSettings& settings_;
+  diag::Client client_;
+  diag::Context context_;
+
+  // Of the connection.
+  InputBuffer input_;
+  RequestHeadParser parser_;
+  ContentReader content_;
+  std::uint64_t requests_ = 0;
+  bool close_after_ = false;  // no further request on this connection
+  bool broken_ = false;       // reset instead of a clean end
+
+  // Of the exchange.
+  http::RequestHead request_;
+  std::string pending_;       // head bytes that wait for content or flush()
+  bool head_sent_ = false;
+  bool client_gone_ = false;
+  bool chunked_ = false;
+  bool content_wanted_ = false;  // the response has content on the wire
+  bool continue_sent_ = false;
+  bool reading_stopped_ = false;
+  std::uint64_t content_bytes_sent_ = 0;
+};
+
+}  // namespace telltale::http1

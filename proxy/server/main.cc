@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The daemon: command line, configuration, server.
+#include <cstdio>
+
+#include <telltale/diag/debug_control.h>
+#include <telltale/diag/output.h>
+
+#include "config/config_folder.h"
+#include "remap/remap_table.h"
+#include "server/options.h"
+#include "server/server.h"
+
+using namespace telltale;
+
+int main(int argc, char** argv) {
+  int exit_status = 0;
+  std::optional<server::Options> options = server::parse_options(argc, argv, exit_status);
+  if (!options) return exit_status;
+
+  config::FolderOptions folder_options;
+  folder_options.check_tags = [](std::string_view pattern) -> std::optional<std::string> {
+    auto refusal = diag::check_tag_pattern(pattern);
+    if (!refusal) return std::nullopt;
+    return refusal->offset ? fmt::format("{} (at byte {})", refusal->what, *refusal->offset) : refusal->what;
+  };
+  folder_options.read_remap = remap::parse_remap_table;
+  folder_options.set = options->set;
+  folder_options.tags = options->tags;
+
+  auto folder = config::load_folder(options->config_dir, folder_options);
+  if (!folder) {
+    for (const config::Problem& problem : folder.error()) std::fprintf(stderr, "telltale: %s\n", config::to_string(problem).c_str());
+    return 1;
+  }
+  if (options->check_only) {
+    std::printf("telltale: the configuration in %s is valid\n", options->config_dir.c_str());
+    return 0;
+  }
+  auto started = server::Server::start(*options, std::move(*folder), std::move(folder_options));
+  if (!started) {
+    diag::flush_output(std::chrono::seconds{1});
+    for (const std::string& problem : started.error()) std::fprintf(stderr, "telltale: %s\n", problem.c_str());
+    return 1;
+  }
+  (*started)->run();
+  return 0;
+}

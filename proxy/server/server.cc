@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.h"
+
+#include <csignal>
+#include <cstdio>
+#include <regex>
+
+#include <unistd.h>
+
+#include <telltale/diag/dbg.h>
+#include <telltale/diag/level.h>
+#include <telltale/diag/output.h>
+
+#include "config/reload.h"
+#include "config/server_ports.h"
+#include "server/settings.h"
+#include "server/status.h"
+
+namespace telltale::server {
+namespace {
+
+constexpr DbgCtl config_dbg{"config"};
+
+using config::Record;
+
+control::Error to_error(const config::Problem& problem, std::string where) {
+  return {config::to_string(problem), {}, std::move(where)};
+}
+
+control::Error to_error(const diag::Refusal& refusal, std::string where) {
+  return {refusal.what, refusal.offset, std::move(where)};
+}
+
+}  // namespace
+
+Server::Server(const Options& options, config::Folder folder, config::FolderOptions folder_options)
+    : options_(options),
+      folder_options_(std::move(folder_options)),
+      log_dir_(std::filesystem::path(options.runtime_dir) / "logs"),
+      started_(std::chrono::steady_clock::now()),
+      file_(std::move(folder.file)),
+      records_(std::move(folder.records)),
+      remap_(std::move(folder.remap)),
+      shared_(static_cast<std::size_t>(records_.integer(Record::kCacheRamCacheSize))) {}
+
+Server::~Server() {
+  for (auto& worker : workers_) {
+    worker->stop(std::chrono::milliseconds{0});
+    worker->join();
+  }
+}
+
+tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(const Options& options, config::Folder folder,
+                                                                              config::FolderOptions folder_options) {
+  std::unique_ptr<Server> server(new Server(options, std::move(folder), std::move(folder_options)));
+  std::error_code failed;
+  std::filesystem::create_directories(server->log_dir_, failed);
+  if (failed) {
+    return tl::unexpected(std::vector{fmt::format("{}: cannot make the log folder: {}", server->log_dir_.string(), failed.message())});
+  }
+  diag::set_ring_bytes(static_cast<std::size_t>(server->records_.integer(Record::kDiagRingSize)));
+  if (auto opened = diag::configure_output(output_config(server->records_, server->log_dir_)); !opened) {
+    return tl::unexpected(std::vector{opened.error()});
+  }
+  if (auto set = diag::set_base(debug_base(server->records_)); !set) return tl::unexpected(std::vector{set.error().what});
+
+  std::vector<std::string> problems = server->open_listeners();
+  auto control = control::Server::open(server->loop_, *server, options.control_path);
+  if (control) {
+    server->control_ = std::move(*control);
+  } else {
+    problems.push_back(control.error());
+  }
+  if (!problems.empty()) return tl::unexpected(problems);
+  return server;
+}
+
+// One worker after another gets a socket of each port.
+std::vector<std::string> Server::open_listeners() {
+  std::vector<std::string> problems;
+  std::size_t count = worker_count(records_);
+  std::vector<std::vector<net::UniqueFd>> sockets(count);
+  auto ports = config::parse_server_ports(records_.string(Record::kHttpServerPorts));
+  for (const config::ServerPort& port : ports.value()) {
+    auto opened = net::listen_on(*net::Endpoint::from_literal(port.address, port.port), count);
+    if (!opened) {
+      problems.push_back(opened.error());
+      continue;
+    }
+    for (std::size_t i = 0; i < count; ++i) sockets[i].push_back(std::move((*opened)[i]));
+  }
+  if (!problems.empty()) return problems;
+  std::size_t head_bytes_max = static_cast<std::size_t>(
+      std::max(records_.integer(Record::kHttpRequestHeaderMaxSize), records_.integer(Record::kHttpResponseHeaderMaxSize)));
+  for (std::size_t i = 0; i < count; ++i) {
+    workers_.push_back(std::make_unique<WorkerThread>(fmt::format("worker-{}", i), shared_, runtime(), head_bytes_max,
+                                                      std::move(sockets[i])));
+  }
+  return problems;
+}
+
+txn::RuntimePtr Server::runtime() const {
+  return std::make_shared<txn::Runtime>(txn::Runtime{remap_, transaction_settings(records_)});
+}
+
+void Server::run() {
+  std::signal(SIGPIPE, SIG_IGN);
+  signals_.add(SIGTERM);
+  signals_.add(SIGINT);
+  signals_.async_wait([this](const boost::system::error_code& failed, int number) {
+    if (failed) return;
+    diag::note("stopping: signal {}", number);
+    stop();
+  });
+  for (auto& worker : workers_) {
+    worker->start();
+    worker->change([this](txn::WorkerState& state) { apply_settings(records_, state); });
+  }
+  std::string listeners = workers_.front()->listeners();
+  diag::note("serving on {} with {} workers, control socket {}", listeners, workers_.size(), control_->path());
+  std::fprintf(stderr, "telltale: ready on %s, control socket %s\n", listeners.c_str(), control_->path().c_str());
+
+  loop_.run();
+
+  for (auto& worker : workers_) worker->join();
+  control_.reset();
+  diag::note("stopped");
+  diag::stop_output(std::chrono::seconds{1});
+}
+
+void Server::stop() {
+  if (stopping_) return;
+  stopping_ = true;
+  std::chrono::seconds drain{records_.integer(Record::kStopDrainTimeout)};
+  for (auto& worker : workers_) worker->stop(drain);
+  control_->stop();
+  signals_.cancel();
+}
+
+// Makes these values the running ones: first what can be refused, then what cannot.
+tl::expected<void, control::Error> Server::apply(const config::Records& records, config::RemapTablePtr remap) {
+  diag::Base base = debug_base(records);
+  if (auto set = diag::set_base(base); !set) return tl::unexpected(to_error(set.error(), "value"));
+  if (auto set = diag::configure_output(output_config(records, log_dir_)); !set) {
+    (void)diag::set_base(debug_base(records_));
+    return tl::unexpected(control::Error{set.error(), {}, {}});
+  }
+  records_ = records;
+  remap_ = std::move(remap);
+  shared_.cache.set_capacity(static_cast<std::size_t>(records_.integer(Record::kCacheRamCacheSize)));
+  for (auto& worker : workers_) {
+    worker->change([&, runtime = runtime()](txn::WorkerState& state) {
+      state.runtime = runtime;
+      apply_settings(records_, state);
+    });
+  }
+  return {};
+}
+
+control::Record Server::record(Record id) const {
+  return {std::string(config::name(id)), std::string(records_.string(id)), config::to_string(records_.source(id))};
+}
+
+control::Result<control::Record> Server::config_get(const std::string& name) {
+  if (auto id = config::find_record(name)) return record(*id);
+  return tl::unexpected(to_error(config::not_offered(name), "name"));
+}
+
+control::Result<control::Record> Server::config_set(const std::string& name, const std::string& value) {
+  auto id = config::find_record(name);
+  if (!id) return tl::unexpected(to_error(config::not_offered(name), "name"));
+  if (config::info(*id).kind == config::Kind::kTagPattern) {
+    if (auto refusal = diag::check_tag_pattern(value)) return tl::unexpected(to_error(*refusal, "value"));
+  }
+  auto changed = records_.with(*id, value, config::Source::runtime());
+  if (!changed) return tl::unexpected(to_error(changed.error(), "value"));
+  if (auto applied = apply(*changed, remap_); !applied) return tl::unexpected(applied.error());
+  Dbg(config_dbg, "{} set to {}", name, value);
+  diag::note("{} is now \"{}\" (set at run time)", name, value);
+  return record(*id);
+}
+
+control::Result<std::vector<control::Record>> Server::config_match(const std::string& regex) {
+  std::vector<control::Record> found;
+  try {
+    std::regex pattern(regex);
+    for (const config::RecordInfo& info : config::record_table()) {
+      if (std::regex_search(info.name.begin(), info.name.end(), pattern)) found.push_back(record(info.id));
+    }
+  } catch (const std::regex_error& e) {
+    return tl::unexpected(control::Error{fmt::format("not a regular expression: {}", e.what()), {}, "regex"});
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return found;
+}
+
+tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_reload() {
+  auto refuse = [](const config::Problems& problems) {
+    std::vector<control::Error> errors;
+    for (const config::Problem& problem : problems) {
+      errors.push_back({config::to_string(problem), {}, {}});
+      diag::error("reload refused: {}", errors.back().what);
+    }
+    return tl::unexpected(errors);
+  };
+  auto folder = config::load_folder(options_.config_dir, folder_options_);
+  if (!folder) return refuse(folder.error());
+  auto reloaded = config::reload(file_, records_, folder->file);
+  if (!reloaded) return refuse(reloaded.error());
+  if (auto applied = apply(reloaded->running, folder->remap); !applied) return tl::unexpected(std::vector{applied.error()});
+  file_ = std::move(folder->file);
+
+  control::Reloaded result;
+  for (Record id : reloaded->changed) result.changed.emplace_back(config::name(id));
+  for (Record id : reloaded->needs_restart) result.needs_restart.emplace_back(config::name(id));
+  diag::note("configuration reloaded: {} records changed, {} need a restart, {} remap rules", result.changed.size(),
+             result.needs_restart.size(), remap_->mappings().size());
+  return result;
+}
+
+control::Status Server::status() {
+  StatusInput input{options_, records_, started_, workers_, shared_.cache.counters()};
+  return make_status(input);
+}
+
+control::DebugState Server::debug_state() { return {diag::base(), diag::leases()}; }
+
+control::Result<control::Enabled> Server::debug_enable(const diag::LeaseRequest& request) {
+  auto opened = diag::open_lease(request);
+  if (!opened) return tl::unexpected(to_error(opened.error(), "tags"));
+  control::Enabled enabled{opened->lease, opened->tags_on, {}};
+  std::string_view letters = records_.string(Record::kDiagsOutputDebug);
+  for (char letter : letters) {
+    if (letter == 'O') enabled.destinations.push_back({"stdout"});
+    if (letter == 'E') enabled.destinations.push_back({"stderr"});
+    if (letter == 'L') enabled.destinations.push_back({"file", output_config(records_, log_dir_).log_file});
+  }
+  diag::note("debug lease {} opened: tags \"{}\"{}{}", opened->lease.id, request.tags,
+             request.client_ip.empty() ? "" : ", clients ", request.client_ip);
+  return enabled;
+}
+
+control::Result<control::Disabled> Server::debug_disable() {
+  control::Disabled disabled{0, record(Record::kDiagsDebugEnabled)};
+  auto off = records_.with(Record::kDiagsDebugEnabled, "0", config::Source::runtime());
+  if (!off) return tl::unexpected(to_error(off.error(), {}));
+  if (records_.integer(Record::kDiagsDebugEnabled) != 0) {
+    if (auto applied = apply(*off, remap_); !applied) return tl::unexpected(applied.error());
+  }
+  disabled.leases_ended = diag::end_leases();
+  diag::note("debug disabled: {} leases ended", disabled.leases_ended);
+  return disabled;
+}
+
+std::vector<diag::TagState> Server::debug_tags() { return diag::tags(); }
+
+}  // namespace telltale::server

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The server: workers, cache, configuration and control socket put together, and what the control socket may
+// do with them. A change is made on the main thread and is in force in every worker when the call returns.
+//
+// **Thread safety:** main thread only.
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include "config/config_folder.h"
+#include "control/server.h"
+#include "control/target.h"
+#include "server/options.h"
+#include "server/worker_thread.h"
+
+namespace telltale::server {
+
+class Server final : public control::Target {
+ public:
+  // Errors: sentences, one a problem; nothing runs then.
+  static tl::expected<std::unique_ptr<Server>, std::vector<std::string>> start(const Options& options, config::Folder folder,
+                                                                               config::FolderOptions folder_options);
+  ~Server() override;
+
+  // Serves until it is stopped by a signal or the control socket.
+  void run();
+
+  // control::Target
+  control::Result<control::Record> config_get(const std::string& name) override;
+  control::Result<control::Record> config_set(const std::string& name, const std::string& value) override;
+  control::Result<std::vector<control::Record>> config_match(const std::string& regex) override;
+  tl::expected<control::Reloaded, std::vector<control::Error>> config_reload() override;
+  control::Status status() override;
+  void stop() override;
+  control::DebugState debug_state() override;
+  control::Result<control::Enabled> debug_enable(const diag::LeaseRequest& request) override;
+  control::Result<control::Disabled> debug_disable() override;
+  std::vector<diag::TagState> debug_tags() override;
+
+ private:
+  Server(const Options& options, config::Folder folder, config::FolderOptions folder_options);
+
+  std::vector<std::string> open_listeners();
+  tl::expected<void, control::Error> apply(const config::Records& records, config::RemapTablePtr remap);
+  control::Record record(config::Record id) const;
+  txn::RuntimePtr runtime() const;
+
+  const Options options_;
+  const config::FolderOptions folder_options_;
+  const std::filesystem::path log_dir_;
+  const std::chrono::steady_clock::time_point started_;
+  config::RecordsFile file_;  // as last loaded
+  config::Records records_;
+  config::RemapTablePtr remap_;
+
+  boost::asio::io_context loop_{1};
+  boost::asio::signal_set signals_{loop_};
+  Shared shared_;
+  std::vector<std::unique_ptr<WorkerThread>> workers_;
+  std::unique_ptr<control::Server> control_;
+  bool stopping_ = false;
+};
+
+}  // namespace telltale::server

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/settings.h"
+
+#include <thread>
+
+namespace telltale::server {
+namespace {
+
+using config::Record;
+using config::Records;
+
+std::chrono::seconds seconds(const Records& records, Record record) {
+  return std::chrono::seconds{records.integer(record)};
+}
+
+std::size_t size(const Records& records, Record record) { return static_cast<std::size_t>(records.integer(record)); }
+
+bool on(const Records& records, Record record) { return records.integer(record) != 0; }
+
+std::uint8_t routes(std::string_view letters) {
+  std::uint8_t bits = 0;
+  for (char letter : letters) {
+    bits |= letter == 'O' ? diag::kToStdout : letter == 'E' ? diag::kToStderr : diag::kToLogFile;
+  }
+  return bits;
+}
+
+}  // namespace
+
+txn::TransactionSettings transaction_settings(const Records& r) {
+  return {
+      .cache_enabled = on(r, Record::kHttpCacheHttp),
+      .pristine_host = on(r, Record::kUrlRemapPristineHostHdr),
+      .request_via = on(r, Record::kHttpInsertRequestViaStr),
+      .response_via = on(r, Record::kHttpInsertResponseViaStr),
+      .object_bytes_max = size(r, Record::kCacheObjectSizeMax),
+      .origin_inactivity_max = seconds(r, Record::kHttpTransactionNoActivityTimeoutOut),
+  };
+}
+
+void apply_settings(const Records& r, txn::WorkerState& state) {
+  std::size_t fields_max = size(r, Record::kHttpHeaderFieldCountMax);
+  std::size_t request_head_max = size(r, Record::kHttpRequestHeaderMaxSize);
+  std::size_t response_head_max = size(r, Record::kHttpResponseHeaderMaxSize);
+  state.session_settings.head = {request_head_max, fields_max};
+  state.session_settings.keep_alive_max = seconds(r, Record::kHttpKeepAliveNoActivityTimeoutIn);
+  state.session_settings.request_head_max = seconds(r, Record::kHttpRequestHeadTimeout);
+  state.session_settings.client_inactivity_max = seconds(r, Record::kHttpTransactionNoActivityTimeoutIn);
+  state.response_limits = {response_head_max, fields_max};
+  state.origin_settings.idle_max = size(r, Record::kOriginConnectionsMax);
+  state.origin_settings.idle_time_max = seconds(r, Record::kHttpKeepAliveNoActivityTimeoutOut);
+  state.origin_settings.connect_max = seconds(r, Record::kHttpConnectAttemptsTimeout);
+  state.connections_max = size(r, Record::kNetConnectionsMax);
+  state.blocks.set_head_bytes_max(std::max(request_head_max, response_head_max));
+}
+
+diag::Base debug_base(const Records& r) {
+  return {static_cast<diag::Mode>(r.integer(Record::kDiagsDebugEnabled)), std::string(r.string(Record::kDiagsDebugTags)),
+          std::string(r.string(Record::kDiagsDebugClientIp))};
+}
+
+diag::OutputConfig output_config(const Records& r, const std::filesystem::path& log_dir) {
+  diag::OutputConfig config;
+  auto route = [&](diag::Level level, Record record) {
+    config.routes[static_cast<std::size_t>(level)] = routes(r.string(record));
+  };
+  route(diag::Level::kDebug, Record::kDiagsOutputDebug);
+  route(diag::Level::kStatus, Record::kDiagsOutputStatus);
+  route(diag::Level::kNote, Record::kDiagsOutputNote);
+  route(diag::Level::kWarning, Record::kDiagsOutputWarning);
+  route(diag::Level::kError, Record::kDiagsOutputError);
+  route(diag::Level::kFatal, Record::kDiagsOutputFatal);
+  route(diag::Level::kAlert, Record::kDiagsOutputAlert);
+  route(diag::Level::kEmergency, Record::kDiagsOutputEmergency);
+  config.show_location = static_cast<diag::ShowLocation>(r.integer(Record::kDiagsShowLocation));
+  config.log_file = (log_dir / r.string(Record::kDiagsLogfileFilename)).string();
+  return config;
+}
+
+std::size_t worker_count(const Records& r) {
+  if (!on(r, Record::kExecThreadAutoconfigEnabled)) return size(r, Record::kExecThreadLimit);
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+}  // namespace telltale::server

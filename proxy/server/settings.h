@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From records to what each part of the server obeys. Nothing else reads records by name.
+//
+// **Thread safety:** pure functions.
+
+#include <filesystem>
+
+#include <telltale/diag/debug_control.h>
+#include <telltale/diag/output.h>
+
+#include "config/records.h"
+#include "txn/worker_state.h"
+
+namespace telltale::server {
+
+txn::TransactionSettings transaction_settings(const config::Records& records);
+// In place: what the sessions, pools and listeners of a worker look at.
+void apply_settings(const config::Records& records, txn::WorkerState& state);
+
+diag::Base debug_base(const config::Records& records);
+diag::OutputConfig output_config(const config::Records& records, const std::filesystem::path& log_dir);
+
+std::size_t worker_count(const config::Records& records);
+
+}  // namespace telltale::server

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "txn/hooks.h"
+
+#include <atomic>
+
+#include <telltale/diag/dbg.h>
+#include <telltale/diag/scope.h>
+
+#include "net/worker.h"
+
+namespace telltale::txn {
+namespace {
+
+constexpr DbgCtl plugin_dbg{"plugin"};
+
+}  // namespace
+
+// Lives as long as the transaction or a ticket; the gate is touched on the worker only, and only while the
+// transaction waits or is yet to wait there.
+struct Ticket::State {
+  explicit State(net::Worker& w) : worker(w), gate(w) {}
+  net::Worker& worker;
+  net::Gate gate;
+  std::atomic<bool> used{false};  // by reenable(); orders nothing: post() does
+  bool ok = true;                 // loop-bound
+};
+
+std::string_view hook_name(Hook hook) noexcept {
+  switch (hook) {
+    case Hook::kTxnStart: return "txn_start";
+    case Hook::kReadRequest: return "read_request";
+    case Hook::kSendResponse: return "send_response";
+    case Hook::kTxnClose: return "txn_close";
+  }
+  return "";
+}
+
+void Ticket::reenable(bool ok) const {
+  if (state_->used.exchange(true, std::memory_order_relaxed)) return;
+  // Through the mailbox even on the worker itself: a hook may re-enable from within its own call.
+  state_->worker.post([state = state_, ok] {
+    state->ok = ok;
+    state->gate.open();
+  });
+}
+
+void HookTable::add(Hook hook, std::string plugin, HookFunction function) {
+  std::uint32_t number = diag::plugin_number(plugin);
+  entries_[static_cast<std::size_t>(hook)].push_back({std::move(plugin), number, std::move(function)});
+}
+
+net::Task<bool> HookRunner::run(Hook hook, Transaction& transaction) {
+  for (const HookTable::Entry& entry : table_.entries_[static_cast<std::size_t>(hook)]) {
+    Ticket ticket(std::make_shared<Ticket::State>(worker_));
+    Next next;
+    {
+      diag::Context context = diag::current_context() != nullptr ? *diag::current_context() : diag::Context{};
+      context.plugin = entry.plugin_number;
+      diag::Scope scope(&context);
+      next = entry.function(transaction, ticket);
+    }
+    if (next == Next::kContinue) continue;
+    Dbg(plugin_dbg, "hook {} of {} suspended the transaction", hook_name(hook), entry.plugin);
+    if (co_await ticket.state_->gate.wait() == net::Wake::kShutdown) co_return false;
+    Dbg(plugin_dbg, "hook {} of {} let the transaction go on", hook_name(hook), entry.plugin);
+    if (!ticket.state_->ok) co_return false;
+  }
+  co_return true;
+}
+
+}  // namespace telltale::txn

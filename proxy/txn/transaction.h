@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A transaction: one request and its answer, whichever protocol the client speaks.
+//
+// run() reads top to bottom like the life of a request: hooks, remap, cache look-up, origin, store, response.
+// There is one path for hits and misses.
+//
+// **Thread safety:** loop-bound. **Source:** RFC 9110; RFC 9111; RFC 9209 for what the proxy answers itself.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <telltale/diag/scope.h>
+
+#include "cache/storable.h"
+#include "http/exchange.h"
+#include "http/failure.h"
+#include "origin/connection.h"
+#include "txn/hooks.h"
+#include "txn/origin_fetch.h"
+#include "txn/worker_state.h"
+
+namespace telltale::txn {
+
+class Transaction {
+ public:
+  // All must outlive the transaction.
+  Transaction(WorkerState& state, http::Exchange& exchange);
+
+  net::Task<void> run();
+
+  // For hooks.
+  std::uint64_t id() const noexcept { return context_.transaction; }
+  http::RequestHead& request() noexcept { return exchange_.request(); }
+  // The head that is about to be sent; null before Hook::kSendResponse.
+  http::ResponseHead* response() noexcept { return response_; }
+
+ private:
+  net::Task<void> answer();
+  bool remap();
+  net::Task<bool> answer_from_cache();
+  net::Task<void> answer_from_origin();
+  net::Task<void> relay(OriginFetch& fetch, const cache::Verdict& verdict);
+  net::Task<void> send_stored(const cache::StoredResponse& stored, std::chrono::seconds age);
+  net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
+  net::Task<bool> send_response_hooks(http::ResponseHead& head);
+  void prepare_request();
+  void prepare_response(http::ResponseHead& head);
+  cache::StoredResponsePtr make_stored(const http::ResponseHead& head, const cache::Verdict& verdict, std::string content) const;
+
+  // Constant after construction.
+  WorkerState& state_;
+  http::Exchange& exchange_;
+  const RuntimePtr runtime_;
+  const net::SteadyTime begun_;
+  diag::Context context_;
+  HookRunner hooks_;
+
+  origin::Authority origin_;
+  std::string target_;     // as the origin gets it
+  std::string key_text_;
+  cache::CacheKey key_{};
+  bool storable_ = false;  // as far as the request goes
+  http::ResponseHead* response_ = nullptr;
+  std::uint16_t status_ = 0;  // of the answer
+};
+
+// Answers every request of a worker's sessions with a transaction.
+class TransactionHandler final : public http::Handler {
+ public:
+  explicit TransactionHandler(WorkerState& state) : state_(state) {}
+  net::Task<void> serve(http::Exchange& exchange) override {
+    Transaction transaction(state_, exchange);
+    co_await transaction.run();
+  }
+
+ private:
+  WorkerState& state_;
+};
+
+}  // namespace telltale::txn

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the transactions of one worker share: its runtime, its origin connections, its counters, and the
+// cache, which all workers share.
+//
+// **Thread safety:** loop-bound but for counters (one writer) and the cache (thread-safe).
+
+#include <atomic>
+#include <cstdint>
+
+#include "cache/ram_cache.h"
+#include "http1/input_buffer.h"
+#include "http1/session.h"
+#include "net/worker.h"
+#include "origin/pool.h"
+#include "txn/counters.h"
+#include "txn/hooks.h"
+#include "txn/runtime.h"
+
+namespace telltale::txn {
+
+// Ids for connections and transactions, unique in the process and small enough to read. Workers take them in
+// blocks, so that they seldom meet.
+class IdSource {
+ public:
+  explicit IdSource(std::atomic<std::uint64_t>& next_block) : next_block_(next_block) {}
+  std::uint64_t next() noexcept {
+    if (next_ % kBlock == 0) next_ = next_block_.fetch_add(1, std::memory_order_relaxed) * kBlock;
+    return ++next_;
+  }
+
+ private:
+  static constexpr std::uint64_t kBlock = 100;
+  std::atomic<std::uint64_t>& next_block_;  // shared by all workers; orders nothing
+  std::uint64_t next_ = 0;
+};
+
+struct WorkerState {
+  WorkerState(net::Worker& w, cache::RamCache& c, const HookTable& h, RuntimePtr r, std::size_t head_bytes_max,
+              std::atomic<std::uint64_t>& connection_ids, std::atomic<std::uint64_t>& transaction_ids)
+      : worker(w), cache(c), hooks(h), runtime(std::move(r)), blocks(head_bytes_max), origins(w, blocks, origin_settings),
+        connections(connection_ids), transactions(transaction_ids) {}
+
+  net::Worker& worker;
+  cache::RamCache& cache;
+  const HookTable& hooks;
+  RuntimePtr runtime;
+
+  http1::SessionSettings session_settings;
+  http1::HeadLimits response_limits;
+  origin::PoolSettings origin_settings;
+  std::size_t connections_max = 10000;
+
+  http1::BlockPool blocks;
+  origin::Pool origins;
+  IdSource connections;
+  IdSource transactions;
+  Counters counters;
+};
+
+}  // namespace telltale::txn
