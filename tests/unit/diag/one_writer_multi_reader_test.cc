@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ using namespace std::chrono_literals;
 namespace {
 
 static_assert(std::is_trivially_destructible_v<OneWriterMultiReader>);
-static_assert(!std::is_copy_constructible_v<OneWriterMultiReader> && !std::is_copy_assignable_v<OneWriterMultiReader>);
+static_assert(!std::is_copy_constructible_v<OneWriterMultiReader> &&
+              !std::is_copy_assignable_v<OneWriterMultiReader>);
 static_assert(std::is_nothrow_default_constructible_v<OneWriterMultiReader>);
 static_assert(sizeof(OneWriterMultiReader) == 64 && alignof(OneWriterMultiReader) == 64);
 
@@ -62,7 +64,22 @@ bool flag_up(OneWriterMultiReader& lock) {
   });
 }
 
-// Runs `body` in a child; true if it ended by itself, not by a signal. A hang ends by SIGALRM.
+// Keeps the calling thread on the which-th processor it may use: two threads on two then really run at once.
+void stay_on_processor(int which) {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  which %= CPU_COUNT(&allowed);
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &allowed) || which-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    (void)::sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
+
+// Runs `body` in a child and returns how it ended. A hang ends by SIGALRM.
 template <typename Body>
 int status_of_child(Body body) {
   const pid_t child = ::fork();
@@ -157,28 +174,33 @@ TEST_CASE("Lock: a writer sees a reader that announced itself a moment ago", "[d
   std::atomic<bool> stop{false};
   std::atomic<bool> broken{false};
   std::thread reader([&] {
-    while (!stop) {
+    stay_on_processor(0);
+    while (!stop.load(std::memory_order_relaxed)) {
       lock.lock_shared();
-      for (int look = 0; look < 10; ++look) {
+      for (int look = 0; look < 20; ++look) {
         if (writing.load(std::memory_order_relaxed)) broken.store(true, std::memory_order_relaxed);
       }
       lock.unlock_shared();
       reads.store(reads.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
   });
-  // The time bounds how hard it tries, not what it demands.
-  for (const auto end = std::chrono::steady_clock::now() + 400ms; std::chrono::steady_clock::now() < end;) {
-    lock.lock();
-    writing.store(true, std::memory_order_relaxed);
-    for (int look = 0; look < 10; ++look) (void)reads.load(std::memory_order_relaxed);
-    writing.store(false, std::memory_order_relaxed);
-    lock.unlock();
-    // The reader should go at full speed when the next flag goes up: let it read a few times, if it runs.
-    const std::uint64_t before = reads;
-    for (int look = 0; look < 300 && reads.load(std::memory_order_relaxed) - before < 3; ++look) {
+  std::thread writer([&] {
+    stay_on_processor(1);
+    // The time bounds how hard it tries, not what it demands.
+    for (const auto end = std::chrono::steady_clock::now() + 1s; std::chrono::steady_clock::now() < end;) {
+      lock.lock();
+      writing.store(true, std::memory_order_relaxed);
+      for (int look = 0; look < 40; ++look) (void)reads.load(std::memory_order_relaxed);
+      writing.store(false, std::memory_order_relaxed);
+      lock.unlock();
+      // The reader should go at full speed when the next flag goes up: let it read a few times, if it runs.
+      const std::uint64_t before = reads;
+      for (int look = 0; look < 300 && reads.load(std::memory_order_relaxed) - before < 5; ++look) {
+      }
     }
-  }
-  stop = true;
+    stop = true;
+  });
+  writer.join();
   reader.join();
   CHECK_FALSE(broken);
 }
