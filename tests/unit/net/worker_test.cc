@@ -286,17 +286,22 @@ TEST_CASE("Worker: it ends in spite of a coroutine that waits for something unkn
     void await_resume() const noexcept {}
   };
   Waiter waiter;
-  {
-    OnWorker on;
-    on.call([&] { [](Waiter& at) -> Detached { co_await Unknown{at}; }(waiter); });
-    on.worker().stop();
-    on.settle();
-    on.clock().advance(1s);
-    on.worker().post([&] { on.worker().tick(); });
-    on.wait();
-  }
+  ManualClock clock;
+  Worker worker({.clock = &clock});
+  const std::size_t others = Detached::live();
+  worker.post([&] { [](Waiter& at) -> Detached { co_await Unknown{at}; }(waiter); });
+  worker.stop();
+  bool ended_early = true;
+  worker.post([&] { ended_early = false; });
+  worker.post([&] {
+    clock.advance(1s);
+    worker.tick();
+  });
+  worker.run();
+  CHECK_FALSE(ended_early);
   CHECK(waiter.waiting());
   waiter.resume(Wake::kShutdown);
+  CHECK(Detached::live() == others);
 }
 
 TEST_CASE("Worker: it may be told to stop before it runs", "[net][worker]") {
