@@ -110,14 +110,6 @@ Listener::Turn Listener::accept_some() {
         ::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&address), &length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (client) {
       const Endpoint peer = Endpoint::from_sockaddr(address).value_or(Endpoint{});
-      {
-        diag::Client who;
-        who.address = peer.address_bytes();
-        diag::Context context;
-        context.client = &who;
-        const diag::Scope scope(&context);
-        Dbg(net_dbg, "accepted {} on {}", peer, local_);
-      }
       on_accept_(std::move(client), peer);
       continue;
     }

@@ -20,12 +20,12 @@ bool Mapping::takes_path(std::string_view target) const {
 
 void Mapping::append_target(std::string_view target, std::string& out) const {
   std::string_view rest = lacks_path(target) ? target : target.substr(from.path.size());
-  const bool more = !rest.empty() && rest.front() != '?';
+  const bool slash_taken = from.path.back() == '/' && !lacks_path(target);  // the one that ended the rule's path
   out += to.path;
-  if (more && to.path.back() == '/' && rest.front() == '/') {
+  if (slash_taken && to.path.back() != '/') {
+    if (!lacks_path(rest)) out += '/';
+  } else if (!slash_taken && to.path.back() == '/' && rest.starts_with('/')) {
     rest.remove_prefix(1);
-  } else if (more && to.path.back() != '/' && rest.front() != '/') {
-    out += '/';
   }
   out += rest;
 }

@@ -27,7 +27,7 @@ struct Mapping {
   bool takes_path(std::string_view target) const;
 
   // Appends the target the origin gets: the rule's own path in place of the matched prefix, all after it,
-  // the query too, byte for byte, with one slash where the two meet.
+  // the query too, byte for byte, neither losing nor gaining a slash of the client's.
   // REQUIRES: takes_path(target). Cost: grows `out`.
   void append_target(std::string_view target, std::string& out) const;
 };

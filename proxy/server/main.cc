@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   std::optional<server::Options> options = server::parse_options(argc, argv, exit_status);
   if (!options) return exit_status;
 
+  diag::set_thread_name("main");
   config::FolderOptions folder_options;
   folder_options.check_tags = [](std::string_view pattern) -> std::optional<std::string> {
     auto refusal = diag::check_tag_pattern(pattern);

@@ -160,6 +160,10 @@ TEST_CASE("Mapping: the origin's path takes the place of the matched prefix, the
       {"http://a/docs/", "http://b/base/", "/docs/?q", "/base/?q"},
       {"/docs/", "http://b/base/", "/docs/../x/%2e%2E?a=/../b#c", "/base/../x/%2e%2E?a=/../b#c"},
       {"http://a/", "http://b/", "/\\", "/\\"},
+      {"http://a/", "http://b/", "//", "//"},  // another resource than "/" (B150)
+      {"http://a/", "http://b/", "//x", "//x"},
+      {"http://a/", "http://b/base", "//x", "/base//x"},
+      {"http://a/docs/", "http://b/", "/docs//x", "//x"},
       {"http://a/", "http://b/", "/a/../%5C//./", "/a/../%5C//./"},
   };
   for (const Row& row : rows) {
