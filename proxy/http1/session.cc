@@ -150,9 +150,9 @@ net::Task<void> Session::linger() {
 net::Task<void> Session::refuse_with(std::uint16_t status, std::string_view why) {
   pending_.clear();
   append_simple_response(pending_, {.status = status, .text = why, .failure = http::Failure::kHttpRequestError});
-  stream_->set_deadline(stream_->worker().now() + settings_.client_inactivity_max);
   iovec parts[] = {part(pending_)};
-  if ((co_await stream_->send_all(parts)).state == net::Io::kOk) co_await linger();
+  net::Io io = co_await stream_->send_all(parts, settings_.client_inactivity_max);
+  if (io.state == net::Io::kOk) co_await linger();
 }
 
 net::Task<http::Content> Session::read_content() {
@@ -260,8 +260,7 @@ net::Task<bool> Session::finish() {
 
 net::Task<bool> Session::send_parts(std::span<iovec> parts) {
   if (client_gone_) co_return false;
-  stream_->set_deadline(stream_->worker().now() + settings_.client_inactivity_max);
-  net::Io io = co_await stream_->send_all(parts);
+  net::Io io = co_await stream_->send_all(parts, settings_.client_inactivity_max);
   if (io.state != net::Io::kOk) {
     Dbg(http1_dbg, "sending to the client failed: {}", std::strerror(io.error));
     client_gone_ = true;

@@ -91,10 +91,15 @@ void Listener::start() {
 }
 
 Detached Listener::run() {
-  while (co_await source_.readable(true) == Wake::kReady) {
-    const Turn turn = accept_some();
-    if (turn == Turn::kFailed || (turn == Turn::kExhausted && !co_await worker_.sleep_until(worker_.now() + kPause))) {
+  for (bool going_on = true; going_on;) {
+    const Wake wake = co_await source_.readable(true);
+    if (wake != Wake::kReady) {
       break;
+    }
+    const Turn turn = accept_some();
+    going_on = turn != Turn::kFailed;
+    if (turn == Turn::kExhausted) {
+      going_on = co_await worker_.sleep_until(worker_.now() + kPause);
     }
   }
   Dbg(net_dbg, "no longer accepting on {}", local_);

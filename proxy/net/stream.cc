@@ -73,7 +73,7 @@ Io Stream::send(std::span<const iovec> parts) noexcept {
   return failed(Io::kWantWrite);
 }
 
-Task<Io> Stream::send_all(std::span<iovec> parts) {
+Task<Io> Stream::send_all(std::span<iovec> parts, std::chrono::milliseconds inactivity_max) {
   std::size_t total = 0;
   parts = past(parts, 0);  // empty parts at the front
   while (!parts.empty()) {
@@ -86,7 +86,15 @@ Task<Io> Stream::send_all(std::span<iovec> parts) {
     if (io.state == Io::kError) {
       co_return io;
     }
-    const Wake wake = io.state == Io::kWantRead ? co_await readable() : co_await writable();
+    if (inactivity_max != kDeadlineAsItIs) {
+      set_deadline(worker_.now() + inactivity_max);
+    }
+    Wake wake;
+    if (io.state == Io::kWantRead) {
+      wake = co_await readable();
+    } else {
+      wake = co_await writable();
+    }
     if (wake != Wake::kReady) {
       co_return Io{Io::kError, total, wake == Wake::kTimeout ? ETIMEDOUT : ECANCELED};
     }

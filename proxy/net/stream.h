@@ -17,6 +17,7 @@
 //
 // **Thread safety:** loop-bound.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -55,8 +56,10 @@ class Stream {
   [[nodiscard]] Io send(std::span<const iovec> parts) noexcept;
   // Sends everything, waiting as often as it must; advances the parts past what is sent.
   // Returns kOk with all bytes, or kError; a deadline is kError with ETIMEDOUT, a stopping worker with ECANCELED.
+  // inactivity_max: the peer may take no byte for so long; each byte it takes sets the stream's deadline anew.
   // Cost: beside the calls, one frame from the free list. REQUIRES: what parts points to lives until the end.
-  [[nodiscard]] Task<Io> send_all(std::span<iovec> parts);
+  static constexpr std::chrono::milliseconds kDeadlineAsItIs{0};
+  [[nodiscard]] Task<Io> send_all(std::span<iovec> parts, std::chrono::milliseconds inactivity_max = kDeadlineAsItIs);
 
   // co_await gives a Wake.
   [[nodiscard]] Source::Wait readable() noexcept { return source_.readable(); }

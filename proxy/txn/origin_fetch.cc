@@ -115,9 +115,8 @@ net::Task<bool> OriginFetch::send_head() {
   Dbg(origin_dbg, "sending {} {} to {}:{} on o{}", request.method_text, http::print_target(target_), origin_.host,
       origin_.port, connection_->id);
   Dbg(origin_hdrs_dbg, "request fields: {}", http::print_fields(request.fields));
-  connection_->stream->set_deadline(state_.worker.now() + inactivity_max_);
   iovec parts[] = {part(head)};
-  net::Io io = co_await connection_->stream->send_all(parts);
+  net::Io io = co_await connection_->stream->send_all(parts, inactivity_max_);
   if (io.state != net::Io::kOk) Dbg(origin_dbg, "sending to o{} failed: {}", connection_->id, std::strerror(io.error));
   co_return io.state == net::Io::kOk;
 }
@@ -189,8 +188,7 @@ net::Detached OriginFetch::upload() {
     if (more) parts[n++] = part(piece.data);
     if (chunked) parts[n++] = part(more ? http1::kChunkEnd : http1::kLastChunk);
     if (n != 0) {
-      stream.set_deadline(state_.worker.now() + inactivity_max_);
-      net::Io io = co_await stream.send_all({parts, n});
+      net::Io io = co_await stream.send_all({parts, n}, inactivity_max_);
       if (io.state != net::Io::kOk) {
         // The origin may have answered and stopped reading; read_head() finds out.
         Dbg(origin_dbg, "the origin stopped taking the request: {}", std::strerror(io.error));
