@@ -4,8 +4,9 @@
 
 Compiles sites.cc as an executable and as a -fPIC library, disassembles it, and follows the
 path on which no site is on. Without the compares and branches of its sites, that path must be, instruction
-for instruction, the twin function that has no site. Also: as many hot bytes as sites, in a section of
-their own, and no STB_GNU_UNIQUE symbol, which would pin a library in memory after dlclose().
+for instruction, the twin function that has no site. Also: as many hot bytes and list items as sites, in
+sections of their own, also after the linkers' garbage collection; and no STB_GNU_UNIQUE symbol, which would
+pin a library in memory after dlclose().
 """
 import argparse
 import pathlib
@@ -81,9 +82,15 @@ def check(compiler, kind, binary):
         if path != plain:
             sys.exit(f"{compiler}, {kind}, {name}: a disabled site costs more than a compare and a branch:\n"
                      + "\n".join(path) + "\nwithout a site:\n" + "\n".join(plain))
-    section = re.search(r"telltale_hot\s+PROGBITS\s+\S+\s+\S+\s+([0-9a-f]+)", run("readelf", "-SW", binary))
-    if section is None or int(section[1], 16) != SITES:
-        sys.exit(f"{compiler}, {kind}: telltale_hot is not {SITES} bytes: {section and section[0]}")
+    check_listed(compiler, kind, binary)
+
+
+def check_listed(compiler, kind, binary):
+    """Every site has its byte and its list item, and there are no others."""
+    for name, size in (("telltale_hot", SITES), ("telltale_rec", 8 * SITES)):
+        section = re.search(name + r"\s+PROGBITS\s+\S+\s+\S+\s+([0-9a-f]+)", run("readelf", "-SW", binary))
+        if section is None or int(section[1], 16) != size:
+            sys.exit(f"{compiler}, {kind}: {name} is not {size} bytes: {section and section[0]}")
 
 
 def check_not_unique(path):
@@ -114,6 +121,12 @@ def main():
             check(compiler, "executable", program)
             check(compiler, "library", library)
             check_not_unique(library)
+            for linker in ("bfd", "gold", "lld"):
+                if linker != "bfd" and shutil.which(f"ld.{linker}") is None:
+                    continue
+                run(*common, "-fPIC", "-shared", "-ffunction-sections", f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library,
+                    options.library, "-lfmt")
+                check_listed(compiler, f"library linked by {linker} with garbage collection", library)
             print(f"{compiler}: {SITES} disabled sites, each one compare and one branch, in the executable and in a library")
     check_not_unique(options.plugin)
 
