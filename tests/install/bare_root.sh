@@ -57,7 +57,11 @@ if [[ $what != test ]]; then
     # What it says is worth trying, typed as it stands there.
     sed -n "s/^  //p" /tmp/run.out >/tmp/worth_trying
     bash -eux /tmp/worth_trying
-    grep -q " DEBUG (http" configs/demo/var/logs/diags.log || { echo "no debug line came" >&2; exit 1; }
+    for ((tries = 0; tries < 50; ++tries)); do
+      ! grep -q " DEBUG (http" configs/demo/var/logs/diags.log || break
+      sleep 0.1
+    done
+    ((tries < 50)) || { echo "no debug line came" >&2; exit 1; }
     bytes=$(curl -fsS http://127.0.0.1:8080/bytes/60 | wc -c)
     [[ $bytes == 60 ]] || { echo "60 bytes were expected, $bytes came" >&2; exit 1; }
     kill -TERM $tt

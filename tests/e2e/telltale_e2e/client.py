@@ -164,9 +164,12 @@ class Connection:
 
 
 def get(port, target="/", fields=(), method="GET", content=None, host=None, source=None):
-    """One request on a connection of its own."""
+    """One request on a connection of its own. Returns when the server has closed that, so that whatever it
+    does after the last byte of a response (store it, count it) is done too."""
     with Connection(port, source=source) as connection:
-        return connection.request(method, target, [*fields, ("Connection", "close")], content, host)
+        response = connection.request(method, target, [*fields, ("Connection", "close")], content, host)
+        assert connection.closed_by_peer(), "the connection stayed open although it was asked to close"
+        return response
 
 
 class RawReply(bytes):

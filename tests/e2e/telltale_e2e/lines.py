@@ -29,5 +29,5 @@ def parse_lines(text):
     for whole in text.splitlines():
         match = _LINE.fullmatch(whole)
         assert match, f"not a line of diags.log: {whole!r}"
-        lines.append(Line(**match.groupdict(), whole=whole))
+        lines.append(Line(**match.groupdict(""), whole=whole))
     return lines
