@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is printed, and what is saved."""
+import dataclasses
+
+from . import figures
+from .figures import HAPROXY, MATCHED, OFF, OFF_AGAIN, UNMATCHED, of_variant, ratios
+
+_COMPARISONS = [(OFF_AGAIN, OFF), (UNMATCHED, OFF), (MATCHED, OFF), (OFF, HAPROXY)]
+_FEW_ROUNDS = 10
+
+
+def facts_text(facts):
+    return "".join(f"{name + ':':<24}{value}\n" for name, value in facts.items())
+
+
+def run_text(run):
+    return f"{run.variant} {run.requests_per_second:,.0f} req/s {run.cpu_us_per_request:.2f} us"
+
+
+def report_text(runs):
+    """Tables, remarks and verdicts."""
+    variants = sorted({run.variant for run in runs}, key=[OFF, UNMATCHED, OFF_AGAIN, MATCHED, HAPROXY].index)
+    rounds = len({run.round for run in runs})
+    out = [f"{rounds} rounds; median (lowest .. highest)", "",
+           f"{'variant':<16}{'requests/s':<34}{'CPU us per request':<28}{'core busy':<12}waited"]
+    for name in variants:
+        rate, cpu = of_variant(runs, name, "requests_per_second"), of_variant(runs, name, "cpu_us_per_request")
+        rate_text = f"{rate.median:,.0f} ({rate.low:,.0f} .. {rate.high:,.0f})"
+        cpu_text = f"{cpu.median:.3f} ({cpu.low:.3f} .. {cpu.high:.3f})"
+        out.append(f"{name:<16}{rate_text:<34}{cpu_text:<28}"
+                   f"{of_variant(runs, name, 'busy').median:<12.1%}{of_variant(runs, name, 'waited').median:.1%}")
+    out += ["", f"{'within each round':<28}{'requests/s':<28}CPU us per request"]
+    for name, base in _COMPARISONS:
+        if name in variants and base in variants:
+            label = f"{name} / {base}" + (" (noise)" if name == OFF_AGAIN else "")
+            out.append(f"{label:<28}{_ratio_text(runs, name, base, 'requests_per_second'):<28}"
+                       f"{_ratio_text(runs, name, base, 'cpu_us_per_request')}")
+    if MATCHED in variants:
+        written, dropped = (of_variant(runs, MATCHED, figure) for figure in ("lines_written", "records_dropped"))
+        out += ["", f"{MATCHED}, in a run: {written.median:,.0f} lines written, {dropped.median:,.0f} records dropped"]
+    out += ["", *_remarks(runs, variants, rounds)]
+    out += [f"{verdict.state:<12}{verdict.gate}: {verdict.why}" for verdict in figures.verdicts(runs)]
+    return "\n".join(out) + "\n"
+
+
+def _ratio_text(runs, name, base, figure):
+    ratio = ratios(runs, name, base, figure)
+    return f"{ratio.median:.4f} ({ratio.low:.3f} .. {ratio.high:.3f})"
+
+
+def _remarks(runs, variants, rounds):
+    out = []
+    bound = figures.generator_bound(runs, *variants)
+    if bound:
+        out.append(f"generator-bound: the proxy's core was under {figures.BUSY:.0%} busy under {'; '.join(bound)}. "
+                   "There requests/s say little about the proxy: judge by CPU time per request alone.")
+    # The debug writer shares the core with the worker; its waiting is no sign of other work.
+    disturbed = [name for name in variants
+                 if name != MATCHED and of_variant(runs, name, "waited").median > figures.DISTURBED]
+    if disturbed:
+        out.append("disturbed: other work (on one core, also the generator) had the proxy's core for over "
+                   f"{figures.DISTURBED:.0%} of the time under {'; '.join(disturbed)}. "
+                   "Repeat this on a quiet machine: these figures are no evidence.")
+    if rounds < _FEW_ROUNDS:
+        out.append(f"few rounds: under {_FEW_ROUNDS}, this shows that it works, not how fast.")
+    return [*out, ""] if out else []
+
+
+def saved(facts, settings, runs):
+    """The content of a results file: facts, settings, verdicts, and every run in the order it was made."""
+    return {"version": 1, "facts": facts, "settings": settings,
+            "verdicts": [dataclasses.asdict(verdict) for verdict in figures.verdicts(runs)],
+            "runs": [{**dataclasses.asdict(run), "cpu_us_per_request": run.cpu_us_per_request, "busy": run.busy}
+                     for run in runs]}

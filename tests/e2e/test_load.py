@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ./tt load concludes is believed: its reading of h2load, its arithmetic and its clean-up are tested.
+
+No load is generated; a stand-in takes the place of h2load where a run is needed.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from telltale_e2e import wait_until
+from telltale_e2e.process import BUILD
+
+LOAD = pathlib.Path(__file__).resolve().parents[2] / "perf" / "load"
+sys.path.insert(0, str(LOAD))
+from telltale_load import Failed, figures, h2load, machine, report  # noqa: E402
+from telltale_load.figures import HAPROXY, MET, MISSED, NOT_JUDGED, OFF, OFF_AGAIN, UNMATCHED, Run  # noqa: E402
+
+GOOD = """\
+starting benchmark...
+spawning thread #0: 4 total client(s). 2000 total requests
+Application protocol: http/1.1
+progress: 100% done
+
+finished in 364.13ms, 5492.51 req/s, 6.66MB/s
+requests: 2000 total, 2000 started, 2000 done, 2000 succeeded, 0 failed, 0 errored, 0 timeout
+status codes: 2000 2xx, 0 3xx, 0 4xx, 0 5xx
+traffic: 2.42MB (2541968) total, 374.98KB (383984) headers (space savings 0.00%), 1.95MB (2048000) data
+                     min         max         mean         sd        +/- sd
+time for request:       29us     16.99ms       700us      1.74ms    89.40%
+"""
+
+
+def children_of(pid):
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+        except OSError:
+            continue  # it ended while we looked
+    return found
+
+
+# ---- h2load
+
+def test_a_good_run_is_read_and_has_no_fault():
+    output = h2load.parse(GOOD)
+    assert (output.seconds, output.requests_per_second) == (pytest.approx(0.36413), 5492.51)
+    assert (output.codes, output.data_bytes) == ((2000, 0, 0, 0), 2048000)
+    assert h2load.faults(output, requests=2000, size_bytes=1024) == []
+
+
+@pytest.mark.parametrize("text, seconds", [("2.05s", 2.05), ("871us", 0.000871), ("12.50ms", 0.0125)])
+def test_every_unit_of_h2loads_durations_is_read(text, seconds):
+    assert h2load.parse(GOOD.replace("364.13ms", text)).seconds == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("line", ["finished in", "requests:", "status codes:", "traffic:"])
+def test_output_that_lacks_a_line_is_refused(line):
+    text = "".join(one for one in GOOD.splitlines(True) if not one.startswith(line))
+    with pytest.raises(Failed, match="no result"):
+        h2load.parse(text)
+
+
+@pytest.mark.parametrize("old, new, fault", [
+    ("2000 total, 2000 started", "2001 total, 2001 started", "total: 2001"),
+    ("2000 started", "2001 started", "started: 2001"),
+    ("2000 done", "1999 done", "done: 1999"),
+    ("2000 succeeded", "1999 succeeded", "succeeded: 1999"),
+    ("0 failed", "1 failed", "failed: 1"),
+    ("0 errored", "1 errored", "errored: 1"),
+    ("0 timeout", "1 timeout", "timeout: 1"),
+    ("2000 2xx, 0 3xx, 0 4xx", "1999 2xx, 0 3xx, 1 4xx", "1999, 0, 1, 0"),
+    ("(2048000) data", "(2047999) data", "2047999 bytes"),
+    ("5492.51 req/s", "0.00 req/s", "0 requests/s"),
+])
+def test_a_count_that_is_off_by_one_is_a_fault(old, new, fault):
+    assert old in GOOD
+    found = h2load.faults(h2load.parse(GOOD.replace(old, new)), requests=2000, size_bytes=1024)
+    assert any(fault in one for one in found)
+
+
+def test_a_run_with_zero_results_is_a_fault_in_every_count():
+    none = GOOD.replace("2000 ", "0 ").replace("(2048000)", "(0)").replace("5492.51", "0.00")
+    assert len(h2load.faults(h2load.parse(none), requests=2000, size_bytes=1024)) == 7
+
+
+def stand_in(folder, script):
+    path = folder / "h2load"
+    path.write_text(f"#!/bin/bash\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+def run_stand_in(folder, script, timeout_s=20.0):
+    return h2load.run("http://127.0.0.1:1/", requests=2000, connections=4, size_bytes=1024,
+                      core=min(os.sched_getaffinity(0)), timeout_s=timeout_s, program=stand_in(folder, script))
+
+
+def test_a_run_is_asked_for_by_count_over_http1(tmp_path):
+    output = run_stand_in(tmp_path, f'echo "$*" >{tmp_path}/asked; cat <<END\n{GOOD}END')
+    assert output.done == 2000
+    assert (tmp_path / "asked").read_text() == "--h1 -t1 -c4 -n 2000 http://127.0.0.1:1/\n"
+
+
+def test_a_run_that_freezes_is_ended_and_fails(tmp_path):
+    with pytest.raises(Failed, match="did not end within"):
+        run_stand_in(tmp_path, "exec sleep 600", timeout_s=1.0)
+    assert children_of(os.getpid()) == []
+
+
+def test_a_run_that_ends_badly_or_counts_wrongly_fails(tmp_path):
+    with pytest.raises(Failed, match="status 7:\nno such option"):
+        run_stand_in(tmp_path, "echo no such option >&2; exit 7")
+    with pytest.raises(Failed, match="not valid: succeeded: 1999"):
+        run_stand_in(tmp_path, f"cat <<END\n{GOOD.replace('2000 succeeded', '1999 succeeded')}END")
+
+
+# ---- the machine
+
+@pytest.mark.parametrize("cores, siblings, placement", [
+    ({0, 1}, {0: {0}, 1: {1}}, (1, 0)),
+    ({0, 1, 2, 3}, {3: {2, 3}, 2: {2, 3}, 1: {0, 1}, 0: {0, 1}}, (3, 0)),
+    ({2, 3, 4}, {4: {2, 4}}, (4, 3)),
+])
+def test_proxy_and_generator_get_different_physical_cores(cores, siblings, placement):
+    placed = machine.place(cores, siblings)
+    assert (placed.proxy, placed.others) == placement
+    assert "two threads" not in placed.remark
+
+
+def test_a_placement_that_bends_the_figures_is_told():
+    assert "only one core" in machine.place({5}, {5: {5}}).remark
+    shared = machine.place({0, 1}, {0: {0, 1}, 1: {0, 1}})
+    assert (shared.proxy, shared.others) == (1, 0)
+    assert "two threads of one physical core" in shared.remark
+
+
+def test_cpu_time_of_another_process_is_what_it_used():
+    with subprocess.Popen([sys.executable, "-c", "sum(range(3_000_000)); print(flush=True); input()"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        used = machine.cpu_time_ns(child.pid)
+        child.stdin.close()
+        _, _, usage = os.wait4(child.pid, 0)
+        child.returncode = 0
+    assert 0 < used <= (usage.ru_utime + usage.ru_stime) * 1e9 * 1.01
+
+
+# ---- figures
+
+def runs_of(*rounds, busy=0.99, waited=0.0):
+    """A Run for each variant of each round: {variant: (requests/s, CPU us per request)}."""
+    out = []
+    for number, variants in enumerate(rounds, 1):
+        for variant, (rate, cpu_us) in variants.items():
+            requests = 1000
+            cpu_ns = int(requests * cpu_us * 1000)
+            seconds = cpu_ns / 1e9 / busy
+            out.append(Run(number, variant, requests, rate, seconds, cpu_ns, int(seconds * waited * 1e9)))
+    return out
+
+
+def test_a_run_tells_cpu_per_request_and_how_busy_the_core_was():
+    run = Run(1, OFF, 200_000, 100_000.0, 2.0, 1_800_000_000, 50_000_000)
+    assert (run.cpu_us_per_request, run.busy, run.waited) == (9.0, 0.9, 0.025)
+
+
+def test_ratios_are_taken_within_a_round_so_that_a_drifting_machine_does_not_show():
+    runs = runs_of(*({OFF: (speed, 4), UNMATCHED: (speed * 1.1, 4)} for speed in (100, 150, 200, 130)))
+    ratio = figures.ratios(runs, UNMATCHED, OFF, "requests_per_second")
+    assert (ratio.median, ratio.low, ratio.high) == (pytest.approx(1.1),) * 3
+
+
+def test_spread_has_median_ends_and_quartiles():
+    spread = figures.Spread.of([5, 1, 4, 2, 3])
+    assert (spread.low, spread.first_quartile, spread.median, spread.third_quartile, spread.high) == (1, 2, 3, 4, 5)
+    assert spread.distance(2.5) == 1.5
+    assert figures.Spread.of([7]).median == figures.Spread.of([7]).third_quartile == 7
+
+
+def states(runs):
+    return [verdict.state for verdict in figures.verdicts(runs)]
+
+
+def alike(unmatched_cpu, again_cpu, **named):
+    return runs_of(*[{OFF: (100, 4.0), UNMATCHED: (100, unmatched_cpu), OFF_AGAIN: (100, again_cpu)}] * 3, **named)
+
+
+def test_one_percent_is_alike_and_two_are_not():
+    assert states(alike(4.036, 4.0)) == [MET, MET]
+    assert states(alike(4.08, 4.0)) == [MET, MISSED]
+    assert states(alike(3.92, 4.0)) == [MET, MISSED]
+
+
+def test_where_the_noise_is_wider_than_one_percent_it_is_the_limit_and_is_stated():
+    verdict = figures.verdicts(alike(4.08, 4.12))[1]
+    assert verdict.state == MET
+    assert "3.00%" in verdict.why
+
+
+def test_requests_per_second_of_an_idle_proxy_are_not_judged_but_its_cpu_time_is():
+    runs = alike(4.08, 4.0, busy=0.949)
+    assert states(runs) == [NOT_JUDGED, MISSED]
+    assert "generator-bound" in report.report_text(runs)
+    assert "generator-bound" not in report.report_text(alike(4.0, 4.0, busy=0.951))
+
+
+@pytest.mark.parametrize("rate, cpu, busy, expected", [
+    (120, 3.0, 0.99, [MET, MET]), (119, 3.0, 0.99, [MISSED, MET]), (120, 3.01, 0.99, [MET, MISSED]),
+    (119, 3.0, 0.90, [NOT_JUDGED, MET]),
+])
+def test_gates_against_haproxy(rate, cpu, busy, expected):
+    one = {OFF: (rate, cpu), UNMATCHED: (rate, cpu), OFF_AGAIN: (rate, cpu), HAPROXY: (100, 4.0)}
+    assert states(runs_of(one, one, busy=busy))[2:] == expected
+
+
+def test_a_report_shows_each_variant_and_says_when_it_is_no_evidence():
+    text = report.report_text(alike(4.0, 4.0, waited=0.2))
+    assert all(f"\n{variant:<16}100 (100 .. 100)" in text for variant in (OFF, UNMATCHED, OFF_AGAIN))
+    assert "disturbed" in text and "few rounds" in text
+    quiet = report.report_text(runs_of(*[{OFF: (9, 4), UNMATCHED: (9, 4), OFF_AGAIN: (9, 4)}] * 10))
+    assert "disturbed" not in quiet and "few rounds" not in quiet
+
+
+def test_saved_results_hold_every_run():
+    runs = alike(4.0, 4.0)
+    content = json.loads(json.dumps(report.saved({"cpu": "x"}, {"seed": 1}, runs)))
+    assert [run["variant"] for run in content["runs"]] == [run.variant for run in runs]
+    assert content["runs"][0]["cpu_us_per_request"] == 4.0
+
+
+# ---- the command
+
+def load(*arguments, **named):
+    return subprocess.run([sys.executable, LOAD / "load.py", *arguments], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL, check=False, **named)
+
+
+@pytest.mark.parametrize("arguments, why", [
+    (["--proto", "h2"], "HTTP/2 is not built yet"), (["--proto", "h3"], "no protocol 'h3'"),
+    (["--rounds", "0"], "'0' is not a whole number from 1"), (["--rounds", "2.5"], "'2.5' is not a whole number"),
+    (["--requests", "63"], "--requests 63 leaves some of 64 connections"), (["--size", "1000001"], "'1000001'"),
+    (["--against", "nginx"], "nginx"), (["--save", "../x"], "'../x' is not a name"),
+])
+def test_a_wrong_command_line_is_refused_with_the_reason(arguments, why):
+    done = load(*arguments)
+    assert done.returncode == 2
+    assert why in done.stderr
+
+
+def test_without_a_build_it_says_what_to_do(tmp_path):
+    done = load(env={**os.environ, "TELLTALE_BUILD": str(tmp_path)})
+    assert done.returncode == 3
+    assert "./tt build" in done.stderr
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
+def test_interrupted_or_killed_it_leaves_no_process(tmp_path, number, status):
+    stand_in(tmp_path, f"[[ $1 == --version ]] && exit; touch {tmp_path}/runs; exec sleep 600")
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TELLTALE_BUILD": str(BUILD),
+                   "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, LOAD / "load.py"], env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            wait_until(lambda: (tmp_path / "runs").exists() or process.poll() is not None, "the first run", 60)
+            children = children_of(process.pid)
+        finally:
+            process.send_signal(number)
+            words = process.stderr.read().decode()
+        assert process.wait(60) == status, words
+    assert len(children) == 3, words  # origin, proxy, generator
+    wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in children), "their ends")
+
+
+def test_a_generator_that_shows_nothing_is_a_failure(tmp_path):
+    stand_in(tmp_path, "exit 0")
+    done = load(env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TELLTALE_BUILD": str(BUILD)})
+    assert done.returncode == 3
+    assert "h2load printed no result" in done.stderr
