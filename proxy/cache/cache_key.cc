@@ -28,10 +28,13 @@ CacheKey cache_key(std::string_view text) noexcept {
   return {text, XXH3_64bits_withSecret(text.data(), text.size(), secret.bytes, sizeof secret.bytes)};
 }
 
-void append_key_text(std::string& out, std::string_view origin_host, std::uint16_t origin_port, std::string_view target) {
+void append_key_origin(KeyText& out, std::string_view origin_host, std::uint16_t origin_port) {
   char port[8];
   char* end = std::to_chars(port, port + sizeof port, origin_port).ptr;
-  out.append("http://").append(origin_host).append(":").append(port, end).append(target);
+  out.append(std::string_view("http://"));
+  out.append(origin_host);
+  out.push_back(':');
+  out.append(port, end);
 }
 
 }  // namespace telltale::cache

@@ -8,8 +8,9 @@
 // **Thread safety:** immutable. **Source:** RFC 9111, section 2.
 
 #include <cstdint>
-#include <string>
 #include <string_view>
+
+#include <fmt/format.h>
 
 namespace telltale::cache {
 
@@ -22,7 +23,10 @@ struct CacheKey {
 // Cost: one pass over the text, no allocation.
 CacheKey cache_key(std::string_view text) noexcept;
 
-// Appends "http://host:port" and the target to `out`.
-void append_key_text(std::string& out, std::string_view origin_host, std::uint16_t origin_port, std::string_view target);
+// Where a key's text is put together; keys of ordinary length need no allocation.
+using KeyText = fmt::basic_memory_buffer<char, 512>;
+
+// Appends "http://host:port"; the target follows.
+void append_key_origin(KeyText& out, std::string_view origin_host, std::uint16_t origin_port);
 
 }  // namespace telltale::cache

@@ -47,8 +47,11 @@ net::Task<void> Session::run() {
     if (next == Next::kEnd) break;
     begin_exchange();
     co_await handler_.serve(*this);
-    bool more = co_await end_exchange();
-    if (!more) break;
+    if (!reusable_at_once()) {
+      bool more = co_await end_exchange();
+      if (!more) break;
+    }
+    input_.unpin();
     if (!input_.empty() && requests_ % kPipelinedPerTurn == 0) co_await stream_->worker().yield();
   }
   Dbg(http1_dbg, "connection closed after {} requests, {} bytes in, {} bytes out", requests_, stream_->bytes_in(),
@@ -112,7 +115,11 @@ void Session::begin_exchange() {
   close_after_ = !request_.keep_alive;
 }
 
-// Leaves the connection ready for the next request, or says that there is none.
+bool Session::reusable_at_once() const noexcept {
+  return !broken_ && !client_gone_ && !close_after_ && content_.complete();
+}
+
+// Makes the connection ready for the next request, or says that there is none.
 net::Task<bool> Session::end_exchange() {
   if (broken_ || client_gone_) {
     Dbg(http1_dbg, "connection reset: {}", client_gone_ ? "the client is gone or too slow" : "the response could not be completed");
@@ -128,7 +135,6 @@ net::Task<bool> Session::end_exchange() {
     if (!content_.complete() || !input_.empty()) co_await linger();
     co_return false;
   }
-  input_.unpin();
   co_return true;
 }
 
@@ -213,7 +219,13 @@ net::Task<bool> Session::send_prepared(const http::PreparedResponse& response) {
   bool with_content = request_.method != http::Method::kHead && !response.content.empty();
   iovec parts[] = {part(response.http1_head), part({tail, static_cast<std::size_t>(at - tail)}), part(response.content)};
   if (with_content) content_bytes_sent_ = response.content.size();
-  co_return co_await send_parts({parts, with_content ? 3u : 2u});
+  std::span<iovec> all(parts, with_content ? 3 : 2);
+  // Nearly always the socket takes everything at once.
+  std::size_t bytes = parts[0].iov_len + parts[1].iov_len + content_bytes_sent_;
+  net::Io io = stream_->send(all);
+  if (io.state == net::Io::kOk && io.bytes == bytes) co_return true;
+  if (io.state == net::Io::kOk) all = net::past(all, io.bytes);
+  co_return co_await send_parts(all);
 }
 
 net::Task<bool> Session::send_head(const http::ResponseHead& head) {

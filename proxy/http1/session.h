@@ -63,6 +63,7 @@ class Session final : public http::Exchange {
   enum class Next : std::uint8_t { kRequest, kEnd };
 
   net::Task<Next> read_head();
+  bool reusable_at_once() const noexcept;
   net::Task<bool> end_exchange();
   net::Task<void> refuse_with(std::uint16_t status, std::string_view why);
   net::Task<void> linger();

@@ -23,7 +23,8 @@ Io failed(Io::State would_block) noexcept {
   return {Io::kError, 0, errno};
 }
 
-// Takes `bytes` from the front of the parts; returns what is left of them.
+}  // namespace
+
 std::span<iovec> past(std::span<iovec> parts, std::size_t bytes) noexcept {
   while (!parts.empty() && bytes >= parts.front().iov_len) {
     bytes -= parts.front().iov_len;
@@ -35,8 +36,6 @@ std::span<iovec> past(std::span<iovec> parts, std::size_t bytes) noexcept {
   }
   return parts;
 }
-
-}  // namespace
 
 Stream::Stream(Worker& worker, UniqueFd socket, const Endpoint& peer)
     : worker_(worker), peer_(peer), socket_(std::move(socket)), source_(worker.poller(), socket_.get()) {}

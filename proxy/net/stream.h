@@ -41,6 +41,9 @@ struct Io {
   int error = 0;          // errno of kError
 };
 
+// Takes `bytes` from the front of the parts; returns what is left of them.
+[[nodiscard]] std::span<iovec> past(std::span<iovec> parts, std::size_t bytes) noexcept;
+
 class Stream {
  public:
   // Takes a connected, non-blocking socket (accept_on() and connect() make them).

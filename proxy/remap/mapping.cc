@@ -18,16 +18,12 @@ bool Mapping::takes_path(std::string_view target) const {
   return next == '/' || next == '?';
 }
 
-void Mapping::append_target(std::string_view target, std::string& out) const {
+Mapping::OriginTarget Mapping::origin_target(std::string_view target) const {
   std::string_view rest = lacks_path(target) ? target : target.substr(from.path.size());
   const bool slash_taken = from.path.back() == '/' && !lacks_path(target);  // the one that ended the rule's path
-  out += to.path;
-  if (slash_taken && to.path.back() != '/') {
-    if (!lacks_path(rest)) out += '/';
-  } else if (!slash_taken && to.path.back() == '/' && rest.starts_with('/')) {
-    rest.remove_prefix(1);
-  }
-  out += rest;
+  if (slash_taken && to.path.back() != '/' && !lacks_path(rest)) return {to.path, "/", rest};
+  if (!slash_taken && to.path.back() == '/' && rest.starts_with('/')) rest.remove_prefix(1);
+  return {to.path, {}, rest};
 }
 
 }  // namespace telltale::remap

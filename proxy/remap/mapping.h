@@ -29,7 +29,17 @@ struct Mapping {
   // Appends the target the origin gets: the rule's own path in place of the matched prefix, all after it,
   // the query too, byte for byte, neither losing nor gaining a slash of the client's.
   // REQUIRES: takes_path(target). Cost: grows `out`.
-  void append_target(std::string_view target, std::string& out) const;
+  template <class Out>
+  void append_target(std::string_view target, Out& out) const {
+    const OriginTarget parts = origin_target(target);
+    for (std::string_view part : {parts.path, parts.slash, parts.rest}) out.append(part);
+  }
+
+  // The same in three pieces.
+  struct OriginTarget {
+    std::string_view path, slash, rest;
+  };
+  OriginTarget origin_target(std::string_view target) const;
 };
 
 }  // namespace telltale::remap

@@ -58,93 +58,92 @@ net::Task<void> Transaction::run() {
   bool go_on = true;
   if (!hooks_.idle(Hook::kTxnStart)) go_on = co_await hooks_.run(Hook::kTxnStart, *this);
   if (go_on && !hooks_.idle(Hook::kReadRequest)) go_on = co_await hooks_.run(Hook::kReadRequest, *this);
-  if (go_on) {
-    co_await answer();
-  } else {
-    co_await fail(Failure::kHttpRequestDenied, 500, "a plugin refused the request");
-  }
-  if (!hooks_.idle(Hook::kTxnClose)) co_await hooks_.run(Hook::kTxnClose, *this);
-  Dbg(http_dbg, "answered {}: {} bytes of content in {} us", status_, exchange_.content_bytes_sent(), micros_since(begun_));
-}
 
-net::Task<void> Transaction::answer() {
-  if (request().method == http::Method::kTrace) {
+  if (!go_on) {
+    co_await fail(Failure::kHttpRequestDenied, 500, "a plugin refused the request");
+  } else if (request().method == http::Method::kTrace) {
     co_await fail(Failure::kHttpRequestDenied, 405, "TRACE is not served");
   } else if (!remap()) {
     co_await fail(Failure::kDestinationNotFound, 404, "no remap rule matches this host and path");
+  } else if (cache::StoredResponsePtr stored = find_stored()) {  // shared: it may be evicted while it is sent
+    status_ = stored->status;
+    seconds age = stored->current_age(state_.worker.now());
+    if (hooks_.idle(Hook::kSendResponse)) {
+      co_await exchange_.send_prepared({stored->status, stored->fields, stored->http1_head, stored->content, age});
+    } else {
+      co_await send_stored_with_hooks(*stored, age);
+    }
+  } else if (only_if_cached_) {
+    co_await fail(Failure::kProxyInternalResponse, 504, "not in the cache, and the client wants nothing else");
   } else {
-    bool answered = co_await answer_from_cache();
-    if (!answered) co_await answer_from_origin();
+    co_await answer_from_origin();
   }
+
+  if (!hooks_.idle(Hook::kTxnClose)) co_await hooks_.run(Hook::kTxnClose, *this);
+  Dbg(http_dbg, "answered {}: {} bytes of content in {} us", status_, exchange_.content_bytes_sent(), micros_since(begun_));
 }
 
 // Decides the origin and the target it gets.
 bool Transaction::remap() {
   const http::RequestHead& r = request();
-  const remap::Mapping* rule = runtime_->remap->match("http", r.authority.host(), r.authority.port(), r.target);
-  if (rule == nullptr) {
+  rule_ = runtime_->remap->match("http", r.authority.host(), r.authority.port(), r.target);
+  if (rule_ == nullptr) {
     Dbg(remap_dbg, "no rule matches {}{}", http::print_authority(r.authority), http::print_target(r.target));
     return false;
   }
-  origin_ = {rule->to.host, rule->to.port};
-  rule->append_target(r.target, target_);
-  Dbg(remap_dbg, "line {} matches, \"{}\": the origin is {} and gets {}", rule->line, rule->text, rule->origin_authority,
+  cache::append_key_origin(key_text_, rule_->to.host, rule_->to.port);
+  std::size_t target_at = key_text_.size();
+  rule_->append_target(r.target, key_text_);
+  std::string_view key_text(key_text_.data(), key_text_.size());
+  key_ = cache::cache_key(key_text);
+  target_ = key_text.substr(target_at);
+  Dbg(remap_dbg, "line {} matches, \"{}\": the origin is {} and gets {}", rule_->line, rule_->text, rule_->origin_authority,
       http::print_target(target_));
-  if (!runtime_->settings.pristine_host) request().fields.set_copy("Host", rule->origin_authority);
   return true;
 }
 
-// True: the request is answered.
-net::Task<bool> Transaction::answer_from_cache() {
-  cache::append_key_text(key_text_, origin_.host, origin_.port, target_);
-  key_ = cache::cache_key(key_text_);
+// A stored response that may answer this request, or null.
+cache::StoredResponsePtr Transaction::find_stored() {
   std::string_view why_not = runtime_->settings.cache_enabled ? cache::why_request_bypasses(request()) : "the cache is off";
   if (!why_not.empty()) {
     Dbg(cache_dbg, "not looked up: {}", why_not);
     state_.counters.cache_bypassed.add();
-    co_return false;
+    return nullptr;
   }
   storable_ = true;
   http::CacheControl wanted = http::parse_cache_control(request().fields);
-  net::SteadyTime now = state_.worker.now();
-  cache::StoredResponsePtr stored = state_.cache.find(key_);  // shared: it may be evicted while it is sent
+  only_if_cached_ = wanted.only_if_cached;
+  cache::StoredResponsePtr stored = state_.cache.find(key_);
   if (!stored) {
-    Dbg(cache_dbg, "{}: uri-miss", http::print_url(key_text_));
+    Dbg(cache_dbg, "{}: uri-miss", http::print_url(key_.text));
     state_.counters.cache_misses.add();
-  } else {
-    seconds age = stored->current_age(now);
-    bool too_old = wanted.no_cache || (wanted.max_age && age > seconds{*wanted.max_age}) ||
-                   (wanted.min_fresh && stored->lifetime - age < seconds{*wanted.min_fresh});
-    if (stored->fresh(now) && !too_old) {
-      Dbg(cache_dbg, "{}: hit, {} s old of {} s", http::print_url(key_text_), age.count(), stored->lifetime.count());
-      state_.counters.cache_hits.add();
-      co_await send_stored(*stored, age);
-      co_return true;
-    }
-    Dbg(cache_dbg, "{}: stale, {} s old of {} s{}", http::print_url(key_text_), age.count(), stored->lifetime.count(),
-        too_old ? ", and the client wants a fresher one" : "");
-    state_.counters.cache_stale.add();
+    return nullptr;
   }
-  if (wanted.only_if_cached) {
-    co_await fail(Failure::kProxyInternalResponse, 504, "not in the cache, and the client wants nothing else");
-    co_return true;
+  net::SteadyTime now = state_.worker.now();
+  seconds age = stored->current_age(now);
+  bool too_old = wanted.no_cache || (wanted.max_age && age > seconds{*wanted.max_age}) ||
+                 (wanted.min_fresh && stored->lifetime - age < seconds{*wanted.min_fresh});
+  if (stored->fresh(now) && !too_old) {
+    Dbg(cache_dbg, "{}: hit, {} s old of {} s", http::print_url(key_.text), age.count(), stored->lifetime.count());
+    state_.counters.cache_hits.add();
+    return stored;
   }
-  co_return false;
+  Dbg(cache_dbg, "{}: stale, {} s old of {} s{}", http::print_url(key_.text), age.count(), stored->lifetime.count(),
+      too_old ? ", and the client wants a fresher one" : "");
+  state_.counters.cache_stale.add();
+  return nullptr;
 }
 
-net::Task<void> Transaction::send_stored(const cache::StoredResponse& stored, seconds age) {
-  status_ = stored.status;
-  if (hooks_.idle(Hook::kSendResponse)) {
-    co_await exchange_.send_prepared({stored.status, stored.fields, stored.http1_head, stored.content, age});
-    co_return;
-  }
+// Hooks may change what the client gets, not what is stored.
+net::Task<void> Transaction::send_stored_with_hooks(const cache::StoredResponse& stored, seconds age) {
   http::ResponseHead head;
   head.status = stored.status;
   head.reason = stored.reason;
   head.fields.copy_from(stored.fields);
   head.fields.add_copy("Age", std::to_string(age.count()));
   head.framing = {Framing::kLength, stored.content.size()};
-  if (!co_await send_response_hooks(head)) co_return;
+  bool go_on = co_await send_response_hooks(head);
+  if (!go_on) co_return;
   co_await exchange_.send_head(head);
   co_await exchange_.send_content(stored.content);
   co_await exchange_.finish();
@@ -162,7 +161,8 @@ net::Task<bool> Transaction::send_response_hooks(http::ResponseHead& head) {
 net::Task<void> Transaction::answer_from_origin() {
   prepare_request();
   cache::WallTime requested_at = state_.worker.wall_now();
-  OriginFetch fetch(state_, exchange_, origin_, target_, runtime_->settings.origin_inactivity_max);
+  origin::Authority origin{rule_->to.host, rule_->to.port};
+  OriginFetch fetch(state_, exchange_, origin, target_, runtime_->settings.origin_inactivity_max);
   auto begun = co_await fetch.begin();
   if (!begun) {
     co_await fail(begun.error().failure, begun.error().status, begun.error().reason);
@@ -181,7 +181,7 @@ net::Task<void> Transaction::answer_from_origin() {
   }
   if (!verdict.why_not.empty()) Dbg(cache_dbg, "not stored: {}", verdict.why_not);
   if (!http::is_safe(request().method) && head.status < 400 && state_.cache.erase(key_)) {
-    Dbg(cache_dbg, "{}: invalidated by {}", http::print_url(key_text_), request().method_text);
+    Dbg(cache_dbg, "{}: invalidated by {}", http::print_url(key_.text), request().method_text);
   }
   co_await relay(fetch, verdict);
   co_await fetch.end();
@@ -214,6 +214,10 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, const cache::Verdict& ver
       copy = {};
     }
     if (storing) copy.append(piece.data);
+    if (storing && head.framing.kind == Framing::kLength && copy.size() == head.framing.length) {
+      store(to_store, verdict, std::move(copy));  // before its last byte goes out: who asks again finds it
+      storing = false;
+    }
     sent = co_await exchange_.send_content(piece.data);
   }
   if (!sent) co_return;
@@ -225,22 +229,11 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, const cache::Verdict& ver
     exchange_.abort();
     co_return;
   }
-  if (storing) {
-    cache::StoredResponsePtr stored = make_stored(to_store, verdict, std::move(copy));
-    std::size_t bytes = stored->size_bytes();
-    if (state_.cache.store(key_, std::move(stored))) {
-      Dbg(cache_dbg, "{}: stored, {} bytes, fresh for {} s", http::print_url(key_text_), bytes,
-          (verdict.lifetime - verdict.initial_age).count());
-      state_.counters.cache_stored.add();
-    } else {
-      Dbg(cache_dbg, "not stored: {} bytes do not fit into the cache", bytes);
-    }
-  }
+  if (storing) store(to_store, verdict, std::move(copy));
   co_await exchange_.finish();
 }
 
-cache::StoredResponsePtr Transaction::make_stored(const http::ResponseHead& head, const cache::Verdict& verdict,
-                                                  std::string content) const {
+void Transaction::store(const http::ResponseHead& head, const cache::Verdict& verdict, std::string content) {
   auto stored = std::make_shared<cache::StoredResponse>();
   stored->status = head.status;
   stored->reason = head.reason;
@@ -254,13 +247,22 @@ cache::StoredResponsePtr Transaction::make_stored(const http::ResponseHead& head
   http1::append_response_head(stored->http1_head, stored->status, stored->reason, stored->fields, framing,
                               http1::ConnectionField::kNone);
   stored->http1_head.resize(stored->http1_head.size() - 2);  // the empty line comes after Age
-  return stored;
+
+  std::size_t bytes = stored->size_bytes();
+  if (state_.cache.store(key_, std::move(stored))) {
+    Dbg(cache_dbg, "{}: stored, {} bytes, fresh for {} s", http::print_url(key_.text), bytes,
+        (verdict.lifetime - verdict.initial_age).count());
+    state_.counters.cache_stored.add();
+  } else {
+    Dbg(cache_dbg, "not stored: {} bytes do not fit into the cache", bytes);
+  }
 }
 
 // The request's fields as the origin gets them.
 void Transaction::prepare_request() {
   http::RequestHead& r = request();
   http1::strip_hop_by_hop(r.fields);
+  if (!runtime_->settings.pristine_host) r.fields.set_copy("Host", rule_->origin_authority);
   if (r.framing.kind == Framing::kNone) r.fields.remove(FieldId::kExpect);
   if (runtime_->settings.request_via) r.fields.add_copy("Via", via(r.version));
 }

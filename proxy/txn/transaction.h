@@ -37,17 +37,16 @@ class Transaction {
   http::ResponseHead* response() noexcept { return response_; }
 
  private:
-  net::Task<void> answer();
   bool remap();
-  net::Task<bool> answer_from_cache();
+  cache::StoredResponsePtr find_stored();
   net::Task<void> answer_from_origin();
   net::Task<void> relay(OriginFetch& fetch, const cache::Verdict& verdict);
-  net::Task<void> send_stored(const cache::StoredResponse& stored, std::chrono::seconds age);
+  net::Task<void> send_stored_with_hooks(const cache::StoredResponse& stored, std::chrono::seconds age);
   net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
   net::Task<bool> send_response_hooks(http::ResponseHead& head);
   void prepare_request();
   void prepare_response(http::ResponseHead& head);
-  cache::StoredResponsePtr make_stored(const http::ResponseHead& head, const cache::Verdict& verdict, std::string content) const;
+  void store(const http::ResponseHead& head, const cache::Verdict& verdict, std::string content);
 
   // Constant after construction.
   WorkerState& state_;
@@ -57,11 +56,12 @@ class Transaction {
   diag::Context context_;
   HookRunner hooks_;
 
-  origin::Authority origin_;
-  std::string target_;     // as the origin gets it
-  std::string key_text_;
+  const remap::Mapping* rule_ = nullptr;  // in runtime_
+  cache::KeyText key_text_;
   cache::CacheKey key_{};
-  bool storable_ = false;  // as far as the request goes
+  std::string_view target_;               // as the origin gets it; the end of key_text_
+  bool storable_ = false;                 // as far as the request goes
+  bool only_if_cached_ = false;
   http::ResponseHead* response_ = nullptr;
   std::uint16_t status_ = 0;  // of the answer
 };
