@@ -28,6 +28,7 @@ telltale_package(test  clang-19        "the second compiler a disabled site is a
 telltale_package(test  binutils        "objdump and readelf: what a disabled site compiles to")
 telltale_package(test  python3         "end-to-end tests drive the daemon from Python")
 telltale_package(test  python3-pytest  "runs the end-to-end tests")
+telltale_package(test  cmake-doc       "a real documentation tree to fetch through the proxy")
 telltale_package(test  curl            "an HTTP client that is not ours")
 telltale_package(load  nghttp2-client  "h2load, the load generator")
 telltale_package(load  python3         "alternates the runs and prints the medians")

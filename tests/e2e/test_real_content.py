@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real documentation tree, whole, through the proxy: every byte right, and the second time from the cache."""
+import os
+import pathlib
+import urllib.parse
+
+import pytest
+
+from telltale_e2e import Connection
+
+TREE = pathlib.Path("/usr/share/doc/cmake-data/html")  # of Debian's cmake-doc
+
+
+@pytest.fixture(scope="module")
+def files():
+    found = {}
+    for folder, _, names in os.walk(TREE):
+        for name in names:
+            path = pathlib.Path(folder, name)
+            if path.is_symlink():
+                continue  # out of the tree, which tt-origin does not follow
+            found["/files/" + urllib.parse.quote(str(path.relative_to(TREE)))] = path.read_bytes()
+    assert len(found) > 1000, f"{TREE}: the package cmake-doc should have brought more than {len(found)} files"
+    return found
+
+
+def fetch_all(port, files):
+    """Fetches every file over one connection; returns how many came with an Age, from the cache."""
+    from_cache = 0
+    with Connection(port) as connection:
+        for target, content in files.items():
+            response = connection.request(target=target)
+            assert response.status == 200, target
+            assert response.content == content, f"{target}: other bytes than the file"
+            from_cache += response.field("Age") is not None
+    return from_cache
+
+
+def test_a_documentation_tree_arrives_byte_for_byte_and_comes_from_the_cache_the_second_time(
+        start_daemon, start_tt_origin, files):
+    origin = start_tt_origin("--files", str(TREE))
+    proxy = start_daemon(origin_port=origin.port, records={"cache": {"ram_cache": {"size": 1 << 28}}})
+    assert fetch_all(proxy.port, files) == 0
+    asked = origin.hits()["total"]
+    assert asked == len(files)
+    assert fetch_all(proxy.port, files) == len(files)
+    assert origin.hits()["total"] == asked, "the second pass went to the origin"
