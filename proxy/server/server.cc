@@ -175,8 +175,6 @@ control::Result<control::Record> Server::config_set(const std::string& name, con
   auto changed = records_.with(*id, value, config::Source::runtime());
   if (!changed) return tl::unexpected(to_error(changed.error(), "value"));
   if (auto applied = apply(*changed, remap_); !applied) return tl::unexpected(applied.error());
-  Dbg(config_dbg, "{} set to {}", name, value);
-  diag::note("{} is now \"{}\" (set at run time)", name, value);
   return record(*id);
 }
 
@@ -213,8 +211,8 @@ tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_relo
   control::Reloaded result;
   for (Record id : reloaded->changed) result.changed.emplace_back(config::name(id));
   for (Record id : reloaded->needs_restart) result.needs_restart.emplace_back(config::name(id));
-  diag::note("configuration reloaded: {} records changed, {} need a restart, {} remap rules", result.changed.size(),
-             result.needs_restart.size(), remap_->mappings().size());
+  Dbg(config_dbg, "reloaded: {} records changed, {} need a restart, {} remap rules", result.changed.size(),
+      result.needs_restart.size(), remap_->mappings().size());
   return result;
 }
 
@@ -235,8 +233,6 @@ control::Result<control::Enabled> Server::debug_enable(const diag::LeaseRequest&
     if (letter == 'E') enabled.destinations.push_back({"stderr"});
     if (letter == 'L') enabled.destinations.push_back({"file", output_config(records_, log_dir_).log_file});
   }
-  diag::note("debug lease {} opened: tags \"{}\"{}{}", opened->lease.id, request.tags,
-             request.client_ip.empty() ? "" : ", clients ", request.client_ip);
   return enabled;
 }
 
@@ -248,7 +244,6 @@ control::Result<control::Disabled> Server::debug_disable() {
     if (auto applied = apply(*off, remap_); !applied) return tl::unexpected(applied.error());
   }
   disabled.leases_ended = diag::end_leases();
-  diag::note("debug disabled: {} leases ended", disabled.leases_ended);
   return disabled;
 }
 
