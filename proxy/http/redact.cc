@@ -39,10 +39,10 @@ fmt::appender write_credentials(fmt::appender out, std::string_view value) {
   return append_text(out, kRedacted);
 }
 
-// Takes one `;`-separated part from the front; a `;` between double quotes does not count, and a quote that
-// never closes takes everything.
+// Takes one part from the front of a list that is separated by `;`, with the `;` before it if there is one. A
+// `;` between double quotes separates nothing, and a quote that never closes takes everything.
 std::string_view next_part(std::string_view& rest) {
-  std::size_t end = 0;
+  std::size_t end = rest.empty() || rest.front() != ';' ? 0 : 1;
   bool quoted = false;
   for (; end < rest.size(); ++end) {
     if (rest[end] == '"') quoted = !quoted;
@@ -56,25 +56,23 @@ std::string_view next_part(std::string_view& rest) {
 // `name=[redacted]`. Without a name, or where nothing but '=' follows it, the "name" may be the secret (a
 // base64 text ends in '='), and so may one that is not a token or is very long.
 fmt::appender write_cookie_pair(fmt::appender out, std::string_view part) {
-  const std::size_t begin = std::min(part.find_first_not_of(" \t"), part.size());
-  out = append_text(out, part.substr(0, begin));
-  part = trim_ows(part.substr(begin));
-  if (part.empty()) return out;
-  const std::size_t equals = part.find('=');
-  if (equals != std::string_view::npos && equals <= 64 && is_token(part.substr(0, equals)) &&
-      part.find_first_not_of('=', equals) != std::string_view::npos) {
-    out = append_text(out, part.substr(0, equals + 1));
+  constexpr std::size_t kNameMax = 64;
+  std::size_t begin = 0;
+  while (begin < part.size() && (part[begin] == ';' || is_ows(part[begin]))) ++begin;
+  std::size_t equals = begin;
+  while (equals < part.size() && is_tchar(part[equals])) ++equals;
+  std::size_t shown = begin;
+  if (equals < part.size() && part[equals] == '=' && equals > begin && equals - begin <= kNameMax &&
+      part.find_first_not_of("= \t", equals) != std::string_view::npos) {
+    shown = equals + 1;
   }
-  return append_text(out, kRedacted);
+  out = append_text(out, part.substr(0, shown));
+  return begin == part.size() ? out : append_text(out, kRedacted);
 }
 
 fmt::appender write_cookie(fmt::appender out, std::string_view value) {
-  while (true) {
-    out = write_cookie_pair(out, next_part(value));
-    if (value.empty()) return out;
-    out = append_text(out, ";");
-    value.remove_prefix(1);
-  }
+  while (!value.empty()) out = write_cookie_pair(out, next_part(value));
+  return out;
 }
 
 constexpr std::array<std::string_view, 9> kCookieAttributes{"Path",     "Domain",   "Expires",  "Max-Age",    "Secure",
@@ -96,13 +94,12 @@ bool is_cookie_attribute(std::string_view part) {
 fmt::appender write_set_cookie(fmt::appender out, std::string_view value) {
   out = write_cookie_pair(out, next_part(value));
   while (!value.empty()) {
-    out = append_text(out, ";");
-    value.remove_prefix(1);
     const std::string_view part = next_part(value);
-    if (trim_ows(part).empty() || is_cookie_attribute(part)) {
+    const std::string_view attribute = trim_ows(part.substr(1));
+    if (attribute.empty() || is_cookie_attribute(attribute)) {
       out = append_text(out, part);
     } else {
-      out = append_text(out, " ");
+      out = append_text(out, "; ");
       out = append_text(out, kRedacted);
     }
   }

@@ -6,6 +6,7 @@
 // 200 ordinary fields in tests/unit/http/redact_test.cc keep this from eating what operators need.
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "http/redact.h"
 #include "http/secret_name.h"
@@ -42,36 +43,57 @@ bool is_one_of(const std::array<std::string_view, N>& list, std::string_view tex
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
+// Fragments by their first letter, so that at each place of a text only those that could begin there are
+// compared: those of letter 'a' + i are sorted[first[i]] to sorted[first[i + 1]].
 template <std::size_t N>
-constexpr std::array<bool, 256> first_letters(const std::array<std::string_view, N>& fragments) {
-  std::array<bool, 256> letters{};
-  for (std::string_view fragment : fragments) letters[static_cast<unsigned char>(fragment.front())] = true;
-  return letters;
-}
+struct ByLetter {
+  std::array<std::string_view, N> sorted{};
+  std::array<std::uint8_t, 27> first{};
+  std::uint32_t letters = 0;  // bit i: some fragment begins with 'a' + i
 
-// One pass over the text; only where a fragment's first letter stands are the fragments compared.
-template <std::size_t N>
-bool has_one_of(const std::array<std::string_view, N>& fragments, const std::array<bool, 256>& letters,
-                std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!letters[static_cast<unsigned char>(text[i])]) continue;
-    for (std::string_view fragment : fragments) {
-      if (text.compare(i, fragment.size(), fragment) == 0) return true;
+  constexpr explicit ByLetter(const std::array<std::string_view, N>& fragments) {
+    std::uint8_t next = 0;
+    for (std::size_t letter = 0; letter < 26; ++letter) {
+      first[letter] = next;
+      for (std::string_view fragment : fragments) {
+        if (fragment.front() != static_cast<char>('a' + letter)) continue;
+        sorted[next++] = fragment;
+        letters |= 1u << letter;
+      }
     }
+    first[26] = next;
   }
-  return false;
-}
 
-constexpr auto kFieldLetters = first_letters(kFieldFragments);
-constexpr auto kKeyLetters = first_letters(kKeyFragments);
+  bool in(std::string_view text) const {
+    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+      const auto letter = static_cast<unsigned char>(text[i] - 'a');
+      if (letter >= 26 || (letters >> letter & 1) == 0) continue;
+      for (std::size_t k = first[letter]; k < first[letter + 1u]; ++k) {
+        const std::string_view fragment = sorted[k];
+        if (fragment[1] == text[i + 1] && fragment.size() <= text.size() - i &&
+            std::memcmp(text.data() + i, fragment.data(), fragment.size()) == 0) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+};
+
+constexpr ByLetter kFieldSuspects{kFieldFragments};
+constexpr ByLetter kKeySuspects{kKeyFragments};
+static_assert(kFieldSuspects.first[26] == kFieldFragments.size() && kKeySuspects.first[26] == kKeyFragments.size(),
+              "every fragment begins with a lower-case letter");
 
 // True if one of the parts between '-' and '_' says that the value is a URL.
 bool names_url(std::string_view name) {
-  while (!name.empty()) {
-    const std::size_t end = name.find_first_of("-_");
-    const std::string_view part = name.substr(0, end);
-    if (equal_nocase(part, "url") || equal_nocase(part, "uri") || equal_nocase(part, "referrer")) return true;
-    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
+  for (std::size_t begin = 0; begin < name.size();) {
+    std::size_t end = begin;
+    while (end < name.size() && name[end] != '-' && name[end] != '_') ++end;
+    const std::string_view part = name.substr(begin, end - begin);
+    if (part.size() == 3 && (equal_nocase(part, "url") || equal_nocase(part, "uri"))) return true;
+    if (part.size() == 8 && equal_nocase(part, "referrer")) return true;
+    begin = end + 1;
   }
   return false;
 }
@@ -82,7 +104,7 @@ Secrecy secrecy_of_name(std::string_view name) {
   if (plain.cut()) return Secrecy::kWhole;
   const std::string_view text = plain.text();
   if (is_one_of(kSecretFields, text)) return Secrecy::kWhole;
-  if (has_one_of(kFieldFragments, kFieldLetters, text) && !is_one_of(kOrdinaryFields, text)) return Secrecy::kWhole;
+  if (kFieldSuspects.in(text) && !is_one_of(kOrdinaryFields, text)) return Secrecy::kWhole;
   if (is_one_of(kUrlFields, text) || names_url(name)) return Secrecy::kUrl;
   return Secrecy::kPlain;
 }
@@ -125,8 +147,8 @@ Secrecy secrecy_of(FieldId id, std::string_view name, std::string_view value) {
 
 bool is_secret_plain_key(std::string_view plain) {
   if (plain.size() >= 3 && plain.substr(plain.size() - 3) == "key") return true;
-  if (has_one_of(kKeyFragments, kKeyLetters, plain)) return true;
-  // `user[pass]` and `auth[0]` consist of words.
+  if (kKeySuspects.in(plain)) return true;
+  // `user[pass]` and `auth[0]` consist of words, none of them longer than the longest of the list.
   while (!plain.empty()) {
     const std::size_t end = plain.find_first_of("[]");
     const std::string_view word = plain.substr(0, end);
