@@ -12,17 +12,19 @@ using std::chrono::seconds;
 
 constexpr seconds kForever{http::kDeltaMax};
 
-std::optional<WallTime> date_of(const http::Fields& fields, http::FieldId id, WallTime now) {
+// Whole seconds since 1970. Not WallTime: its nanoseconds end in the year 2262, and "31 Dec 9999" is a usual way
+// to say "never expires".
+seconds since_1970(WallTime time) { return std::chrono::floor<seconds>(time.time_since_epoch()); }
+
+std::optional<seconds> date_of(const http::Fields& fields, http::FieldId id, WallTime now) {
   const http::Field* field = fields.find(id);
   if (field == nullptr) return std::nullopt;
-  auto time = http::parse_date(field->value, std::chrono::system_clock::to_time_t(now));
+  auto time = http::parse_date(field->value, since_1970(now).count());
   if (!time) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(*time);
+  return seconds{*time};
 }
 
-seconds clamped(WallTime::duration d) {
-  return std::clamp(std::chrono::duration_cast<seconds>(d), seconds{0}, kForever);
-}
+seconds clamped(seconds d) { return std::clamp(d, seconds{0}, kForever); }
 
 }  // namespace
 
@@ -34,13 +36,13 @@ std::optional<seconds> freshness_lifetime(const http::Fields& response, const ht
   if (response.count(http::FieldId::kExpires) > 1) return seconds{0};
   auto expires = date_of(response, http::FieldId::kExpires, received_at);
   if (!expires) return seconds{0};  // "0" and other invalid dates: in the past
-  return clamped(*expires - date_of(response, http::FieldId::kDate, received_at).value_or(received_at));
+  return clamped(*expires - date_of(response, http::FieldId::kDate, received_at).value_or(since_1970(received_at)));
 }
 
 seconds initial_age(const http::Fields& response, WallTime requested_at, WallTime received_at) {
   seconds apparent{0};
-  if (auto date = date_of(response, http::FieldId::kDate, received_at)) apparent = clamped(received_at - *date);
-  seconds corrected = clamped(received_at - requested_at);
+  if (auto date = date_of(response, http::FieldId::kDate, received_at)) apparent = clamped(since_1970(received_at) - *date);
+  seconds corrected = clamped(std::chrono::duration_cast<seconds>(received_at - requested_at));
   if (const http::Field* age = response.find(http::FieldId::kAge)) {
     corrected += seconds{http::parse_delta_seconds(age->value).value_or(0)};
   }
