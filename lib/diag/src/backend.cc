@@ -69,15 +69,16 @@ void Backend::run() {
     Positions written{};
     for (std::size_t i = 0; i < rings_.size(); ++i) written[i] = rings_[i].position;
     control.report(written);
-    if (plan.change != nullptr) {
-      apply(*plan.change);
-      if (control.finish(plan.change)) return;
+    if (plan.change) {
+      OutputChange change = control.take();
+      apply(change);
+      if (control.finish(change)) return;
       continue;
     }
     sleep = found == Found::kNothing ? std::min(sleep * 2, kLongestSleep) : kShortestSleep;
     if (found == Found::kYoung) sleep = kGrace;
     prepare_to_sleep();
-    if (control.plan().hurry) {
+    if (control.hurry()) {
       cancel_sleep();
     } else {
       sleep_until_woken(sleep);
@@ -90,7 +91,7 @@ Backend::Found Backend::drain(const OutputPlan& plan) {
   std::size_t n = table.size();
   for (std::size_t i = 0; i < n; ++i) {
     rings_[i].ring = &table[i];
-    rings_[i].begin(plan.change != nullptr ? plan.change->upto[i] : ~std::uint64_t{0});
+    rings_[i].begin(plan.upto[i]);
   }
   std::uint64_t ripe = ~std::uint64_t{0};
   if (!plan.hurry) ripe = ticks_now() - static_cast<std::uint64_t>(double(kGrace.count()) / clock_.ns_per_tick());

@@ -87,8 +87,8 @@ bool OutputControl::stop(Deadline deadline) {
   if (in_backend_thread()) return false;
   std::unique_lock lock(mutex_);
   if (!running_) return started_ || all_written(published_positions());
-  // A second stop waits for the first; more in the queue would change nothing.
-  if (queue_.empty() || !queue_.back().stop) {
+  // Of many stops at once the last ones share one.
+  if (queue_.size() < kChangesMax || !queue_.back().stop) {
     OutputChange change;
     change.upto = published_positions();
     change.stop = true;
@@ -102,8 +102,13 @@ bool OutputControl::stop(Deadline deadline) {
 
 OutputPlan OutputControl::plan() noexcept {
   std::lock_guard lock(mutex_);
-  // A deque's elements stay where they are while others are added behind them.
-  return {queue_.empty() ? nullptr : &queue_.front(), waiting_ > 0 || !queue_.empty()};
+  bool change = !queue_.empty();
+  return {change ? queue_.front().upto : published_positions(), change, change || waiting_ > 0};
+}
+
+bool OutputControl::hurry() noexcept {
+  std::lock_guard lock(mutex_);
+  return !queue_.empty() || waiting_ > 0;
 }
 
 void OutputControl::report(const Positions& written) noexcept {
@@ -113,13 +118,17 @@ void OutputControl::report(const Positions& written) noexcept {
   if (waiting_ > 0) changed_.notify_all();
 }
 
-bool OutputControl::finish(OutputChange* change) {
-  OutputChange gone;  // destroyed outside the lock
+OutputChange OutputControl::take() {
   std::lock_guard lock(mutex_);
-  finished_ = change->number;
-  gone = std::move(queue_.front());
+  OutputChange change = std::move(queue_.front());
   queue_.pop_front();
-  bool ends = gone.stop && queue_.empty();
+  return change;
+}
+
+bool OutputControl::finish(const OutputChange& change) noexcept {
+  std::lock_guard lock(mutex_);
+  finished_ = change.number;
+  bool ends = change.stop && queue_.empty();
   if (ends) running_ = false;
   changed_.notify_all();
   return ends;

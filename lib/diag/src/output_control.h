@@ -52,10 +52,12 @@ struct OutputChange {
   bool stop = false;
 };
 
-// What the backend shall do in its next pass.
+// What the backend shall do in its next pass. `upto` is read under the lock that changes are queued
+// under: a record published after a change was asked for is never drained before the change is seen.
 struct OutputPlan {
-  OutputChange* change = nullptr;  // the oldest one; stays in the queue until finish()
-  bool hurry = false;              // somebody waits: do not let young records ripen
+  Positions upto{};
+  bool change = false;  // one waits to be taken when all up to `upto` is written
+  bool hurry = false;   // somebody waits: do not let young records ripen
 };
 
 struct OutputCounters {
@@ -76,9 +78,11 @@ class OutputControl {
 
   // Backend.
   OutputPlan plan() noexcept;
+  bool hurry() noexcept;
   void report(const Positions& written) noexcept;
-  // The change is applied and leaves the queue. True: the backend ends now.
-  bool finish(OutputChange* change);
+  OutputChange take();  // the oldest change, all up to it being written
+  // It is applied. True: the backend ends now.
+  bool finish(const OutputChange& change) noexcept;
   std::mutex& mutex() noexcept { return mutex_; }
 
   OutputCounters counters;

@@ -12,6 +12,7 @@
 // Kind::kField, one length byte and its name in front. Native byte order.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -76,12 +77,14 @@ template <class T>
     }
   } else if constexpr (std::is_floating_point_v<D>) {
     return static_cast<double>(v);
+  } else if constexpr (std::is_same_v<D, std::nullptr_t>) {
+    return static_cast<const void*>(nullptr);
+  } else if constexpr (std::is_array_v<T> && (std::is_same_v<D, char*> || std::is_same_v<D, const char*>)) {
+    return std::string_view(v, ::strnlen(v, sizeof v));
   } else if constexpr (std::is_same_v<D, char*> || std::is_same_v<D, const char*>) {
     return v != nullptr ? std::string_view(v) : std::string_view("(null)");
   } else if constexpr (std::is_convertible_v<const D&, std::string_view>) {
     return static_cast<std::string_view>(v);
-  } else if constexpr (std::is_same_v<D, std::nullptr_t>) {
-    return static_cast<const void*>(nullptr);
   } else if constexpr (std::is_pointer_v<D>) {
     static_assert(std::is_void_v<std::remove_pointer_t<D>>, "cast a pointer to const void* to print its address");
     return static_cast<const void*>(v);
@@ -119,8 +122,9 @@ struct WithoutFields<List<Done...>, Head, Rest...> {
       WithoutFields<List<Done..., typename Formatted<stored_type>::type>, Rest...>>::type;
 };
 
-// `text` without the UTF-8 sequence at its end that its cut has torn, if one is.
-inline std::size_t whole_sequences(std::string_view text) noexcept {
+// `text` without the UTF-8 sequence at its end that its cut has torn, if one is. Out of line: it is rare,
+// and inlined g++ 12 warns of bounds that the caller has checked.
+[[gnu::noinline, gnu::cold]] inline std::size_t whole_sequences(std::string_view text) noexcept {
   for (std::size_t back = 1; back <= 4 && back <= text.size(); ++back) {
     auto byte = static_cast<unsigned char>(text[text.size() - back]);
     if ((byte & 0xC0) == 0x80) continue;

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# Parts of the library that are tested by themselves; the library does not export them. None has state
+# that must be one with the library's.
+foreach(part escape line record_reader ring short_function stream_sink ticks)
+  target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/lib/diag/src/${part}.cc)
+endforeach()
+
+# What process_test.cc runs.
+add_executable(diag_output_child child/output_child.cc)
+target_link_libraries(diag_output_child PRIVATE telltale_flags telltale::diag)
+set_target_properties(diag_output_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_compile_definitions(unit_diag PRIVATE TELLTALE_OUTPUT_CHILD="$<TARGET_FILE:diag_output_child>")
+add_dependencies(unit_diag diag_output_child)
