@@ -11,8 +11,11 @@
 // **Thread safety:** thread-compatible, like what they print.
 // **Source:** spec/redaction.md.
 
-#include <fmt/core.h>
 #include <string_view>
+
+#include <fmt/core.h>
+
+#include <telltale/diag/argument.h>
 
 #include "http/authority.h"
 #include "http/fields.h"
@@ -51,6 +54,10 @@ struct PlainFormatter {
 };
 
 }  // namespace telltale::http
+
+// A field block may take more of a record than another argument.
+template <>
+inline constexpr std::size_t telltale::diag::eager_bytes_max<telltale::http::FieldsPrinter> = 16 * 1024;
 
 template <> struct fmt::formatter<telltale::http::FieldPrinter> : telltale::http::PlainFormatter<telltale::http::FieldPrinter> {};
 template <> struct fmt::formatter<telltale::http::FieldsPrinter> : telltale::http::PlainFormatter<telltale::http::FieldsPrinter> {};

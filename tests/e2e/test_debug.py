@@ -333,3 +333,12 @@ def test_debug_changes_output_only(start_daemon, start_tt_origin):
             one.append((response.status, response.content, sorted(n for n, _ in response.fields)))
         answers.append(one)
     assert answers[0] == answers[1]
+
+
+def test_a_large_field_block_is_shown_up_to_16_kib_and_says_what_was_cut(proxy):
+    enable(proxy, "http_hdrs")
+    fields = [(f"X-Filler-{n}", "v" * 200) for n in range(100)]  # 21 KiB
+    get(proxy.port, "/bytes/1", fields=fields)
+    line = next(line.whole for line in debug_lines(proxy) if "X-Filler-0:" in line.whole)
+    assert "X-Filler-60:" in line and "X-Filler-99:" not in line
+    assert re.search(r"\.\.\.\[\+\d+ bytes\]$", line), line[-80:]
