@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include <array>
 #include <cstring>
 
 #include "http/token.h"
@@ -10,10 +11,16 @@
 namespace telltale::http {
 namespace {
 
-constexpr bool is_host_byte(char c) {
-  const char l = lower(c);
-  return (l >= 'a' && l <= 'z') || is_digit(c) || c == '-' || c == '.' || c == '_';
+// A host's byte in lower case; 0 = none of a host's.
+constexpr std::array<char, 256> host_table() {
+  std::array<char, 256> table{};
+  for (int i = 0; i < 128; ++i) {
+    const char c = static_cast<char>(i), l = lower(c);
+    if ((l >= 'a' && l <= 'z') || is_digit(c) || c == '-' || c == '.' || c == '_') table[static_cast<std::size_t>(i)] = l;
+  }
+  return table;
 }
+constexpr std::array<char, 256> kHostByte = host_table();
 
 // What follows the host: nothing, or ':' and at most five digits.
 bool parse_port(std::string_view text, std::uint16_t& port) {
@@ -61,13 +68,14 @@ bool Authority::parse(std::string_view text) {
     host = text.substr(0, text.find(':'));
     text.remove_prefix(host.size());
     if (host.empty() || host.size() > kHostMax) return false;
-    for (char c : host) {
-      if (!is_host_byte(c)) return false;
-    }
   }
   std::uint16_t port = kDefaultPort;
   if (!parse_port(text, port)) return false;
-  for (std::size_t i = 0; i < host.size(); ++i) host_[i] = lower(host[i]);
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    const char c = ipv6 ? lower(host[i]) : kHostByte[static_cast<unsigned char>(host[i])];
+    if (c == 0) return false;
+    host_[i] = c;
+  }
   size_ = static_cast<std::uint16_t>(host.size());
   port_ = port;
   ipv6_ = ipv6;

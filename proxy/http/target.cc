@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/target.h"
 
+#include <array>
+
 #include "http/token.h"
 
 namespace telltale::http {
@@ -9,6 +11,14 @@ namespace {
 Target refused(TargetForm form, std::uint16_t status, std::string_view reason) {
   return {form, {}, {}, status, reason};
 }
+
+// Bytes that may stand anywhere in a target and mean nothing here.
+constexpr std::array<bool, 256> plain_table() {
+  std::array<bool, 256> table{};
+  for (std::size_t u = 0x21; u < 0x7f; ++u) table[u] = u != '#' && u != '?';
+  return table;
+}
+constexpr std::array<bool, 256> kPlain = plain_table();
 
 // True for "scheme://": a letter, then letters, digits, '+', '-', '.', then ':' before any '/'.
 bool has_scheme(std::string_view text) {
@@ -32,6 +42,7 @@ Target parse_target(Method method, std::string_view text) {
   std::size_t question = std::string_view::npos;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto u = static_cast<unsigned char>(text[i]);
+    if (kPlain[u]) [[likely]] continue;
     if (u <= 0x20 || u == 0x7f) {
       return refused(TargetForm::kInvalid, 400, "the request target holds a space or control byte");
     }
