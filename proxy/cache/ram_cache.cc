@@ -43,6 +43,7 @@ bool RamCache::store(const CacheKey& key, StoredResponsePtr response) {
     }
   }
   if (replaced) bytes_.fetch_sub(replaced_bytes, std::memory_order_relaxed);
+  evict_down();  // the capacity may have been lowered since reserve()
   return true;
 }
 
@@ -62,8 +63,14 @@ bool RamCache::erase(const CacheKey& key) {
 }
 
 void RamCache::set_capacity(std::size_t capacity_bytes) {
-  capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
-  while (bytes_.load(std::memory_order_relaxed) > capacity_bytes && evict_one(0)) {
+  capacity_bytes_.store(capacity_bytes);
+  evict_down();
+}
+
+// Sequentially consistent, as are the store of the capacity and the reservation: of a thread that stores and one
+// that lowers the capacity at the same time, at least one sees what the other did.
+void RamCache::evict_down() {
+  while (bytes_.load() > capacity_bytes_.load() && evict_one(0)) {
   }
 }
 
@@ -78,7 +85,7 @@ bool RamCache::reserve(std::size_t bytes, std::size_t first_shard) {
     if (bytes > capacity) return false;
     std::size_t now = bytes_.load(std::memory_order_relaxed);
     if (now + bytes <= capacity) {
-      if (bytes_.compare_exchange_weak(now, now + bytes, std::memory_order_relaxed)) return true;
+      if (bytes_.compare_exchange_weak(now, now + bytes)) return true;
     } else if (!evict_one(first_shard)) {
       return false;  // all that is left is reserved by others that have not stored yet
     }

@@ -77,9 +77,11 @@ class RamCache {
   Shard& shard_of(const CacheKey& key) { return shards_[key.hash >> 58]; }
   bool reserve(std::size_t bytes, std::size_t first_shard);
   bool evict_one(std::size_t first_shard);
+  void evict_down();
 
   std::array<Shard, kShards> shards_;
-  // Sums over all shards. Relaxed: each change is atomic by itself, and no other memory hangs on them.
+  // Sums over all shards. Relaxed but where evict_down() says why not: each change is atomic by itself, and no other
+  // memory hangs on them.
   std::atomic<std::size_t> capacity_bytes_;
   std::atomic<std::size_t> bytes_{0};
   std::atomic<std::size_t> objects_{0};
