@@ -20,4 +20,12 @@ std::span<char> InputBuffer::room() {
   return {block_.get() + end_, capacity_ - end_};
 }
 
+void InputBuffer::unpin() {
+  pinned_ = 0;
+  if (begin_ < BlockPool::kContentRoom / 2 || begin_ == end_) return;
+  std::memmove(block_.get(), block_.get() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+}
+
 }  // namespace telltale::http1

@@ -61,7 +61,8 @@ class InputBuffer {
   std::string_view data() const { return {block_.get() + begin_, end_ - begin_}; }
   bool empty() const { return begin_ == end_; }
 
-  // Where to receive into; empty only if a head fills the block. Invalidates data(), keeps pinned bytes.
+  // Where to receive into. Empty only if nothing but a head and unused bytes is in the block, which then hold at
+  // least kContentRoom / 2: callers look. Invalidates data(), keeps pinned bytes.
   std::span<char> room();
   void commit(std::size_t bytes) { end_ += bytes; }
 
@@ -71,7 +72,9 @@ class InputBuffer {
     begin_ += bytes;
     pinned_ = begin_;
   }
-  void unpin() { pinned_ = 0; }
+  // Invalidates data() too: what is left begins near the front again, so that the next head, wherever it lay, leaves
+  // room for its content. Cost: a move of the rest once in kContentRoom / 2 bytes.
+  void unpin();
 
   // Gives the block back. REQUIRES: empty() and nothing pinned.
   void release() {
