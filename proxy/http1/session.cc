@@ -84,7 +84,13 @@ net::Task<Session::Next> Session::read_head() {
       if (wake == net::Wake::kTimeout) co_await refuse_with(408, "the request head did not arrive in time");
       co_return Next::kEnd;
     }
-    net::Io io = stream_->recv(input_.room());
+    std::span<char> room = input_.room();
+    if (room.empty()) {  // the limit was raised since this block was taken
+      Dbg(http1_dbg, "request refused with 431: its head fills the buffer");
+      co_await refuse_with(431, "the request head is too large");
+      co_return Next::kEnd;
+    }
+    net::Io io = stream_->recv(room);
     if (io.state == net::Io::kOk) {
       input_.commit(io.bytes);
       if (!started) {
@@ -126,10 +132,11 @@ net::Task<bool> Session::end_exchange() {
     stream_->close_with_reset();
     co_return false;
   }
+  std::uint64_t bytes_read = content_.bytes();
   while (!close_after_ && !content_.complete()) {
     http::Content piece = co_await content_.next(settings_.client_inactivity_max);
     if (piece.state == http::Content::kEnd) break;
-    if (piece.state != http::Content::kData || content_.bytes() > settings_.drain_bytes_max) close_after_ = true;
+    if (piece.state != http::Content::kData || content_.bytes() - bytes_read > settings_.drain_bytes_max) close_after_ = true;
   }
   if (close_after_) {
     if (!content_.complete() || !input_.empty()) co_await linger();
@@ -166,7 +173,9 @@ net::Task<http::Content> Session::read_content() {
   if (request_.expect_continue && !continue_sent_ && !head_sent_ && !content_.complete() && !content_.buffered()) {
     co_await send_interim(100, {});
   }
-  co_return co_await content_.next(settings_.client_inactivity_max);
+  http::Content piece = co_await content_.next(settings_.client_inactivity_max);
+  if (reading_stopped_ && piece.state == http::Content::kTimeout) piece = {http::Content::kBroken};
+  co_return piece;
 }
 
 // Whoever waits for content is woken by the next tick at the latest.
