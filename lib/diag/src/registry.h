@@ -8,12 +8,14 @@
 // destructor; a test counts on it (registry_lock_held). Everything slow is done before, on a snapshot;
 // then the epoch is compared under the lock, and the work repeated if it moved.
 //
+// The lock is a plain mutex: what many threads read all the time (verdicts, tables) is read without any
+// lock, and what is left under it is written whenever it is taken.
+//
 // Changes of what is on are serialised by a second mutex, `changes`, that no static constructor or
 // destructor ever takes. Order: changes, then lock.
 //
 // **Thread safety:** thread-safe; members say by what they are guarded.
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>

@@ -71,6 +71,5 @@ Tag* intern_tag(std::string_view name) {
 }
 
 const Tag* tag_by_number(std::uint32_t number) noexcept { return registry().tags.by_number(number); }
-std::uint32_t tag_count() noexcept { return registry().tags.size(); }
 
 }  // namespace telltale::diag

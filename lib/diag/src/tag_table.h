@@ -43,6 +43,5 @@ Tag* find_tag(std::string_view name) noexcept;
 
 // For the backend: null for 0 and unknown numbers. Cost: no lock, two loads.
 TELLTALE_EXPORT const Tag* tag_by_number(std::uint32_t number) noexcept;
-std::uint32_t tag_count() noexcept;
 
 }  // namespace telltale::diag

@@ -193,6 +193,17 @@ TEST_CASE("Leases: while others come and go, an unchanged tag is never off", "[d
     refused += !open_lease({"other", "", true});
     refused += !open_lease({"test_k", "192.0.2.1,203.0.113.1"});
     refused += !open_lease({"test_keep|more", ""});
+    // From one lease to another in one change, whose number was somebody else's until then.
+    refused += !open_lease({"test_keep|former", "", true});
+    refused += !open_lease({"test_keep", "", true});
+    refused += !open_lease({"other", "203.0.113.9", true});
+    refused += !open_lease({"test_keep", ""});
+    refused += !set_base({Mode::kOn, "test_keep", ""});
+    refused += end_leases() != 1;
+    refused += !open_lease({"other", "203.0.113.9"});
+    refused += !open_lease({"test_keep", "", true});
+    refused += !set_base({Mode::kOff, "nothing", ""});
+    refused += !open_lease({"test_keep", ""});
     refused += !set_base({Mode::kOn, "test_keep", ""});
     refused += end_leases() != 1;
   }
