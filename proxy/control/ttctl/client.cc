@@ -67,8 +67,8 @@ tl::expected<Client, std::string> Client::connect(const std::string& path, std::
     return failed(errno == EAGAIN ? fmt::format("it accepts no connection within {}", seconds(timeout)) : std::strerror(errno));
   }
   if (auto peer = peer_of(descriptor); peer && peer->pid > 0) {
-    connection->pid = peer->pid;
     connection->pidfd = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));
+    if (connection->pidfd >= 0) connection->pid = peer->pid;
   }
   return Client(std::move(connection));
 }

@@ -32,7 +32,7 @@ class Client {
   [[nodiscard]] tl::expected<Reply, std::string> ask(std::string_view method, std::string_view target,
                                                      std::string_view content = {});
 
-  // The daemon's process, 0 if it cannot be seen from here. Known from connect() on, so that its number
+  // The daemon's process, 0 if it cannot be seen or waited for from here. Known from connect() on, so that its number
   // cannot be another process's by the time it is waited for.
   [[nodiscard]] int pid() const noexcept;
   // True: the process has ended. Cost: waits for at most `timeout`.

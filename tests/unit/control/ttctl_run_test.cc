@@ -266,7 +266,7 @@ TEST_CASE("ttctl: stop waits for the process to end, and says so if it does not"
     Outcome got = run({"--control", running.path, "stop"}, "", {.end = 50ms});
     CHECK(got.exit_status == kExitRefused);
     CHECK(got.err == "ttctl: process " + std::to_string(::getpid()) + " is stopping, but has not ended within 0.05 s\n");
-    running.on_loop([&] { CHECK(running.target.stops == 1); });
+    running.wait_until([&] { return running.target.stops == 1; });
   }
   SECTION("a child that ends when told") {
     TempDir folder;
