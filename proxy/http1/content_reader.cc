@@ -80,7 +80,9 @@ net::Task<Content> ContentReader::next(std::chrono::seconds inactivity_max) {
     net::Wake wake = co_await stream_.readable();
     if (wake == net::Wake::kTimeout) co_return end(Content::kTimeout);
     if (wake == net::Wake::kShutdown) co_return end(Content::kShutdown);
-    net::Io io = stream_.recv(input_.room());
+    std::span<char> room = input_.room();
+    if (room.empty()) co_return end(Content::kMalformed, "the head left no room for content");  // limits were changed
+    net::Io io = stream_.recv(room);
     if (io.state == net::Io::kOk) {
       input_.commit(io.bytes);
       if (take(piece)) co_return piece;

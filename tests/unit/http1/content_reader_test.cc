@@ -238,6 +238,18 @@ TEST_CASE("ContentReader: content larger than a block passes through it", "[http
   }
 }
 
+TEST_CASE("ContentReader: a head that fills its block leaves no room, and the content says so", "[http1][content]") {
+  Bench bench;
+  bench.arrived(std::string(bench.blocks.block_bytes(), 'H'));
+  bench.input.pin(bench.blocks.block_bytes());
+  bench.reader.start({Framing::kLength, 5});
+  net::test::write_text(bench.pair.peer, "hello");
+  Read read;
+  read_all(bench.reader, read);
+  bench.turn();
+  CHECK(read.end == Content::kMalformed);
+}
+
 TEST_CASE("ContentReader: is ready for one message after another on the same connection", "[http1][content]") {
   Bench bench;
   bench.arrived("A3\r\nabc\r\n0\r\n\r\nB12CD4");
