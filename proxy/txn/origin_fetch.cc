@@ -86,12 +86,12 @@ net::Task<OriginFetch::Step> OriginFetch::exchange_heads() {
   if (!co_await send_head()) co_return lost(Failure::kConnectionTerminated, "the origin did not take the request");
   const http::RequestHead& request = exchange_.request();
   uploaded_ = request.framing.kind == Framing::kNone;
-  if (!uploaded_) {
-    bool spoke = false;
-    if (request.expect_continue) spoke = co_await origin_speaks_within(kContinueMax);
-    if (!spoke) upload();  // else read_head() sees what the origin says, and starts it on a 100
-  }
   for (;;) {
+    if (!uploaded_ && !upload_begun_) {
+      bool spoke = !connection_->input.empty();
+      if (!spoke && request.expect_continue) spoke = co_await origin_speaks_within(kContinueMax);
+      if (!spoke) upload();  // else what the origin says decides: a 100 starts it, another interim response does not
+    }
     Step step = co_await read_head();
     answered_ = step == Step::kDone && !response_.interim();
     if (step != Step::kDone || answered_) co_return step;
@@ -142,11 +142,17 @@ net::Task<OriginFetch::Step> OriginFetch::read_head() {
       co_return fail(Failure::kHttpResponseTimeout, 504, "the origin did not answer in time");
     }
     if (wake == net::Wake::kShutdown) co_return fail(Failure::kProxyInternalError, 503, "the proxy is stopping");
-    net::Io io = stream.recv(input.room());
+    std::span<char> room = input.room();
+    if (room.empty()) {  // the limits were changed since the block was taken
+      parsed = http1::Parse::kTooLarge;
+      break;
+    }
+    net::Io io = stream.recv(room);
     if (io.state == net::Io::kOk) {
       input.commit(io.bytes);
       parsed = parser.parse(input.data(), response_);
     } else if (io.state == net::Io::kClosed || io.state == net::Io::kError) {
+      if (stalled_) co_return fail(Failure::kConnectionWriteTimeout, 504, "the origin did not take the request in time");
       if (client_ended_ == Content::kTimeout) co_return fail(Failure::kHttpRequestError, 408, "the request content did not arrive in time");
       if (client_ended_ != Content::kEnd) co_return fail(Failure::kHttpRequestError, 400, "the request content is malformed or incomplete");
       if (input.empty()) co_return lost(Failure::kConnectionTerminated, "the origin closed the connection without an answer");
@@ -192,7 +198,8 @@ net::Detached OriginFetch::upload() {
       if (io.state != net::Io::kOk) {
         // The origin may have answered and stopped reading; read_head() finds out.
         Dbg(origin_dbg, "the origin stopped taking the request: {}", std::strerror(io.error));
-        if (io.error == ETIMEDOUT) ::shutdown(stream.fd(), SHUT_RDWR);
+        stalled_ = io.error == ETIMEDOUT;
+        if (stalled_) ::shutdown(stream.fd(), SHUT_RDWR);
         break;
       }
       stream.clear_deadline();

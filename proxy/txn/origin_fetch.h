@@ -78,6 +78,7 @@ class OriginFetch {
   bool answered_ = false;               // response_ is a final head
   bool upload_begun_ = false;
   bool uploading_ = false;
+  bool stalled_ = false;                // the origin took nothing for too long
   bool uploaded_ = false;               // the whole request is with the origin
   http::Content::State client_ended_ = http::Content::kEnd;  // else why the client's content stopped
   net::Gate upload_over_;
