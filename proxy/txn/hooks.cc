@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "txn/hooks.h"
 
-#include <atomic>
+#include <mutex>
+#include <utility>
 
 #include <telltale/diag/dbg.h>
 #include <telltale/diag/scope.h>
@@ -18,11 +19,20 @@ constexpr DbgCtl plugin_dbg{"plugin"};
 // Lives as long as the transaction or a ticket; the gate is touched on the worker only, and only while the
 // transaction waits or is yet to wait there.
 struct Ticket::State {
-  explicit State(net::Worker& w) : worker(w), gate(w) {}
-  net::Worker& worker;
+  explicit State(net::Worker& w) : gate(w), worker(&w) {}
+
+  // From now on the ticket does nothing. A post() under way ends first, so the worker may be destroyed afterwards.
+  void retire() {
+    std::lock_guard lock(mutex);
+    worker = nullptr;
+  }
+
+  // Loop-bound.
   net::Gate gate;
-  std::atomic<bool> used{false};  // by reenable(); orders nothing: post() does
-  bool ok = true;                 // loop-bound
+  bool ok = true;
+
+  std::mutex mutex;
+  net::Worker* worker;  // guarded by mutex; null: used, or there is nothing to let go on
 };
 
 std::string_view hook_name(Hook hook) noexcept {
@@ -36,9 +46,11 @@ std::string_view hook_name(Hook hook) noexcept {
 }
 
 void Ticket::reenable(bool ok) const {
-  if (state_->used.exchange(true, std::memory_order_relaxed)) return;
+  std::lock_guard lock(state_->mutex);
+  net::Worker* worker = std::exchange(state_->worker, nullptr);
+  if (worker == nullptr) return;
   // Through the mailbox even on the worker itself: a hook may re-enable from within its own call.
-  state_->worker.post([state = state_, ok] {
+  worker->post([state = state_, ok] {
     state->ok = ok;
     state->gate.open();
   });
@@ -59,9 +71,16 @@ net::Task<bool> HookRunner::run(Hook hook, Transaction& transaction) {
       diag::Scope scope(&context);
       next = entry.function(transaction, ticket);
     }
-    if (next == Next::kContinue) continue;
+    if (next == Next::kContinue) {
+      ticket.state_->retire();
+      continue;
+    }
     Dbg(plugin_dbg, "hook {} of {} suspended the transaction", hook_name(hook), entry.plugin);
-    if (co_await ticket.state_->gate.wait() == net::Wake::kShutdown) co_return false;
+    net::Wake wake = co_await ticket.state_->gate.wait();
+    if (wake == net::Wake::kShutdown) {
+      ticket.state_->retire();
+      co_return false;
+    }
     Dbg(plugin_dbg, "hook {} of {} let the transaction go on", hook_name(hook), entry.plugin);
     if (!ticket.state_->ok) co_return false;
   }

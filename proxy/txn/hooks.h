@@ -35,10 +35,12 @@ enum class Next : std::uint8_t {
   kSuspend,   // wait for reenable()
 };
 
-// Where a suspended hook goes on. Copyable, and usable after the transaction has ended: then it does nothing.
+// Where a suspended hook goes on. Copyable, and usable after the transaction and even its worker have ended: then
+// it does nothing, as where the hook did not suspend.
 class Ticket {
  public:
   // Lets the transaction go on; `ok` false makes it answer with an error instead. Only the first call counts.
+  // Cost: two locks that nobody holds for long.
   void reenable(bool ok = true) const;
 
  private:
