@@ -23,7 +23,7 @@ struct StoredResponse {
   std::string http1_head;   // status line and fields, ready but for "Age", "Connection" and the empty line
   std::string content;
 
-  std::chrono::steady_clock::time_point stored_at;  // when the response was received
+  std::chrono::steady_clock::time_point stored_at;  // when the response's head was received
   std::chrono::seconds initial_age{0};              // corrected initial age, RFC 9111 4.2.3
   std::chrono::seconds lifetime{0};                 // freshness lifetime, RFC 9111 4.2.1
 

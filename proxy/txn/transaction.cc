@@ -169,6 +169,7 @@ net::Task<void> Transaction::answer_from_origin() {
     co_return;
   }
 
+  received_at_ = state_.worker.now();
   http::ResponseHead& head = fetch.response();
   prepare_response(head);
   cache::Verdict verdict{"the request bypasses the cache"};
@@ -240,7 +241,7 @@ void Transaction::store(const http::ResponseHead& head, const cache::Verdict& ve
   stored->fields.copy_from(head.fields);
   stored->fields.remove(FieldId::kAge);  // each answer has its own
   stored->content = std::move(content);
-  stored->stored_at = state_.worker.now();
+  stored->stored_at = received_at_;
   stored->lifetime = verdict.lifetime;
   stored->initial_age = verdict.initial_age;
   Framing framing = head.status == 204 ? Framing{} : Framing{Framing::kLength, stored->content.size()};

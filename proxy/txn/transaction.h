@@ -62,6 +62,7 @@ class Transaction {
   std::string_view target_;               // as the origin gets it; the end of key_text_
   bool storable_ = false;                 // as far as the request goes
   bool only_if_cached_ = false;
+  net::SteadyTime received_at_{};         // the head of the origin's response
   http::ResponseHead* response_ = nullptr;
   std::uint16_t status_ = 0;  // of the answer
 };
