@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <regex>
 
-#include <unistd.h>
+#include <boost/regex.hpp>
 
 #include <telltale/diag/dbg.h>
 #include <telltale/diag/level.h>
@@ -181,12 +181,14 @@ control::Result<control::Record> Server::config_set(const std::string& name, con
 control::Result<std::vector<control::Record>> Server::config_match(const std::string& regex) {
   std::vector<control::Record> found;
   try {
-    std::regex pattern(regex);
+    boost::regex pattern(regex);
     for (const config::RecordInfo& info : config::record_table()) {
-      if (std::regex_search(info.name.begin(), info.name.end(), pattern)) found.push_back(record(info.id));
+      if (boost::regex_search(info.name.begin(), info.name.end(), pattern)) found.push_back(record(info.id));
     }
-  } catch (const std::regex_error& e) {
-    return tl::unexpected(control::Error{fmt::format("not a regular expression: {}", e.what()), {}, "regex"});
+  } catch (const boost::regex_error& e) {
+    return tl::unexpected(control::Error{"this is not a regular expression", static_cast<std::size_t>(e.position()), "regex"});
+  } catch (const std::runtime_error&) {  // Boost.Regex bounds the work of a match
+    return tl::unexpected(control::Error{"this regular expression takes too long", {}, "regex"});
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return found;
@@ -224,6 +226,9 @@ control::Status Server::status() {
 control::DebugState Server::debug_state() { return {diag::base(), diag::leases()}; }
 
 control::Result<control::Enabled> Server::debug_enable(const diag::LeaseRequest& request) {
+  if (!request.client_ip.empty()) {
+    if (auto refusal = diag::check_client_list(request.client_ip)) return tl::unexpected(to_error(*refusal, "client_ip"));
+  }
   auto opened = diag::open_lease(request);
   if (!opened) return tl::unexpected(to_error(opened.error(), "tags"));
   control::Enabled enabled{opened->lease, opened->tags_on, {}};

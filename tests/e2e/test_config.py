@@ -313,3 +313,11 @@ def test_a_client_of_the_control_socket_that_says_nothing_does_not_block_others(
         silent.connect(str(daemon.control))
         daemon.ctl_ok("status")
     wait_until(lambda: daemon.ctl("status").returncode == 0, "ttctl status")
+
+
+def test_match_refuses_a_bad_pattern_with_its_place_and_one_that_takes_too_long(proxy):
+    bad = proxy.ctl("config", "match", "http(")
+    assert bad.returncode == 1 and "regular expression" in bad.stderr and "^" in bad.stderr
+    slow = proxy.ctl("config", "match", "(([a-z.])*)*!")
+    assert slow.returncode in (0, 1)  # answered at all, and in time
+    assert "proxy.config.http.server_ports" in proxy.ctl_ok("config", "match", "server_ports$")
