@@ -148,6 +148,7 @@ Backend::Found Backend::drain(const OutputPlan& plan) {
       }
     }
   }
+  if (found == Found::kSome) table.look_again();
   tell_losses_without_ring();
   return found;
 }

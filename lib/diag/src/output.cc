@@ -2,6 +2,8 @@
 // The public side of output; see <telltale/diag/output.h>. The work is in output_control.h and backend.h.
 #include <telltale/diag/output.h>
 
+#include <algorithm>
+
 #include "file_sink.h"
 #include "output_control.h"
 #include "ring_table.h"
@@ -16,6 +18,10 @@ OutputControl::Deadline in(std::chrono::milliseconds time) noexcept {
 
 tl::expected<void, std::string> configure_output(const OutputConfig& config) {
   OutputTargets targets{config.routes, config.show_location, nullptr, config.log_file};
+  bool to_log = std::any_of(config.routes.begin(), config.routes.end(), [](auto r) { return (r & kToLogFile) != 0; });
+  if (to_log && config.log_file.empty()) {
+    return tl::unexpected<std::string>("lines are routed to the log file, but there is none");
+  }
   if (!config.log_file.empty()) {
     auto file = open_log_file(config.log_file);
     if (!file) return tl::unexpected(file.error());

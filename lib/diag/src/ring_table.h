@@ -33,6 +33,10 @@ class RingTable {
   Ring* take() noexcept;
   void give_back(Ring* ring) noexcept;
   bool may_have_one() const noexcept { return may_have_one_.load(std::memory_order_relaxed); }
+  // The backend has read something: a ring that was too full to change hands may do so now.
+  void look_again() noexcept {
+    if (!may_have_one()) may_have_one_.store(true, std::memory_order_relaxed);
+  }
 
   // Rings ever made; each lives on. Acquire: its partner is the release of the ring's making.
   std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }

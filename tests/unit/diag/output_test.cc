@@ -229,6 +229,7 @@ TEST_CASE("output: a log file that cannot be opened is refused with path and rea
   auto refused = configure_output(all_to(kToLogFile, "/nonexistent/folder/log"));
   REQUIRE_FALSE(refused);
   CHECK(refused.error() == "log file /nonexistent/folder/log cannot be opened: No such file or directory");
+  CHECK_FALSE(configure_output(all_to(kToLogFile)));
   note("still here");
   CHECK(capture.lines().size() == 1);
 }

@@ -53,8 +53,8 @@ struct OutputConfig {
 // Starts the backend if it is not running, and applies the configuration: lines written before the call
 // go where the former one said, lines after it go by the new one. The first configuration of a process
 // also takes the lines that have waited for it. Does not wait for sinks. Routes that lead to the same
-// file are written once. Errors: the log file cannot be opened (path and errno text), or a sink has
-// blocked the backend for many changes; nothing is changed then.
+// file are written once. Errors: the log file cannot be opened (path and errno text), a route leads to it
+// and there is none, or a sink has blocked the backend for many changes; nothing is changed then.
 TELLTALE_EXPORT tl::expected<void, std::string> configure_output(const OutputConfig& config);
 // A sink of the embedding program's own (kToExtra); null = none. Replaces the former one, which may still
 // be handed lines written before the call; it is released when they are out.
