@@ -209,6 +209,10 @@ class UrlWriter {
     const char c = url_[at_++];
     if (c == '?' && part_ == Part::kPath) part_ = Part::kQuery;
     if (c == '#') part_ = Part::kFragment;
+    if (is_slash(c) && at_ < url_.size() && is_slash(url_[at_])) {  // `//u:p@h`, wherever it stands
+      while (at_ < url_.size() && is_slash(url_[at_])) ++at_;
+      authority(at_, false);
+    }
     if (c == ':') {
       while (at_ < url_.size() && is_slash(url_[at_])) ++at_;
       authority(at_, true);

@@ -80,7 +80,7 @@ net::Task<Session::Next> Session::read_head() {
         co_return Next::kEnd;
       }
       Dbg(http1_dbg, "request head incomplete after {} bytes: {}", input_.data().size(),
-          wake == net::Wake::kTimeout ? "out of time" : "stopping");
+          wake == net::Wake::kTimeout ? "refused with 408, out of time" : "stopping");
       if (wake == net::Wake::kTimeout) co_await refuse_with(408, "the request head did not arrive in time");
       co_return Next::kEnd;
     }

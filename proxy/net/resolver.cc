@@ -21,7 +21,7 @@
 namespace telltale::net {
 namespace {
 
-constexpr DbgCtl net_dbg{"net"};
+constexpr DbgCtl dns_dbg{"dns"};
 constexpr std::size_t kHostBytesMax = 253;  // RFC 1035 in text form
 
 // One look-up, shared by the coroutine that asked and the thread that answers, whichever ends last. The answer is
@@ -145,7 +145,7 @@ Task<ResolveResult> Resolver::resolve(Worker& worker, std::string host, std::uin
   {
     const std::lock_guard guard(state_->lock);
     if (state_->waiting.size() >= state_->options.waiting_max) {
-      Dbg(net_dbg, "not looking up {}: {} look-ups wait", host, state_->waiting.size());
+      Dbg(dns_dbg, "not looking up {}: {} look-ups wait", host, state_->waiting.size());
       co_return tl::make_unexpected(ResolveFailure{ResolveFailure::kOverloaded, "too many look-ups wait"});
     }
     if (state_->idle_threads <= state_->waiting.size() && state_->threads < state_->options.threads_max) {
@@ -166,15 +166,15 @@ Task<ResolveResult> Resolver::resolve(Worker& worker, std::string host, std::uin
     lookup->gate = nullptr;
     const std::lock_guard asked(lookup->lock);
     lookup->worker = nullptr;
-    Dbg(net_dbg, "look-up of {} given up", host);
+    Dbg(dns_dbg, "look-up of {} given up", host);
     co_return tl::make_unexpected(wake == Wake::kTimeout
                                       ? ResolveFailure{ResolveFailure::kTimeout, "no answer in time"}
                                       : ResolveFailure{ResolveFailure::kShutdown, "the worker is stopping"});
   }
   if (!lookup->result) {
-    Dbg(net_dbg, "look-up of {} failed: {}", host, lookup->result.error().text);
+    Dbg(dns_dbg, "look-up of {} failed: {}", host, lookup->result.error().text);
   } else {
-    Dbg(net_dbg, "{} is {}, the first of {} addresses", host, lookup->result->front(), lookup->result->size());
+    Dbg(dns_dbg, "{} is {}, the first of {} addresses", host, lookup->result->front(), lookup->result->size());
   }
   co_return std::move(lookup->result);
 }

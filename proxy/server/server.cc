@@ -207,11 +207,14 @@ tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_relo
   if (!folder) return refuse(folder.error());
   auto reloaded = config::reload(file_, records_, folder->file);
   if (!reloaded) return refuse(reloaded.error());
+  bool rules_changed = !std::equal(remap_->mappings().begin(), remap_->mappings().end(), folder->remap->mappings().begin(),
+                                   folder->remap->mappings().end(), [](const auto& a, const auto& b) { return a.text == b.text; });
   if (auto applied = apply(reloaded->running, folder->remap); !applied) return tl::unexpected(std::vector{applied.error()});
   file_ = std::move(folder->file);
 
   control::Reloaded result;
   for (Record id : reloaded->changed) result.changed.emplace_back(config::name(id));
+  if (rules_changed) result.changed.push_back(fmt::format("remap.config ({} rules)", remap_->mappings().size()));
   for (Record id : reloaded->needs_restart) result.needs_restart.emplace_back(config::name(id));
   Dbg(config_dbg, "reloaded: {} records changed, {} need a restart, {} remap rules", result.changed.size(),
       result.needs_restart.size(), remap_->mappings().size());

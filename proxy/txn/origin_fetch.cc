@@ -21,6 +21,9 @@ constexpr DbgCtl origin_hdrs_dbg{"origin_hdrs"};
 // How long an origin may think before a client's content is sent although nobody said 100 (Continue).
 constexpr std::chrono::seconds kContinueMax{1};
 
+// Interim responses to one request; each sets the time-out anew, so their number needs a bound.
+constexpr int kInterimMax = 16;
+
 using http::Content;
 using http::Failure;
 using http::Framing;
@@ -86,7 +89,7 @@ net::Task<OriginFetch::Step> OriginFetch::exchange_heads() {
   if (!co_await send_head()) co_return lost(Failure::kConnectionTerminated, "the origin did not take the request");
   const http::RequestHead& request = exchange_.request();
   uploaded_ = request.framing.kind == Framing::kNone;
-  for (;;) {
+  for (int interim = 0;; ++interim) {
     if (!uploaded_ && !upload_begun_) {
       bool spoke = !connection_->input.empty();
       if (!spoke && request.expect_continue) spoke = co_await origin_speaks_within(kContinueMax);
@@ -96,6 +99,7 @@ net::Task<OriginFetch::Step> OriginFetch::exchange_heads() {
     answered_ = step == Step::kDone && !response_.interim();
     if (step != Step::kDone || answered_) co_return step;
     if (response_.status == 101) co_return fail(Failure::kHttpUpgradeFailed, 502, "the origin switched protocols unasked");
+    if (interim == kInterimMax) co_return fail(Failure::kHttpProtocolError, 502, "the origin sent too many interim responses");
     Dbg(origin_dbg, "interim response {}", response_.status);
     if (response_.status == 100) {
       if (!uploaded_ && !upload_begun_) upload();

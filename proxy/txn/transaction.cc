@@ -69,7 +69,8 @@ net::Task<void> Transaction::run() {
     status_ = stored->status;
     seconds age = stored->current_age(state_.worker.now());
     if (hooks_.idle(Hook::kSendResponse)) {
-      co_await exchange_.send_prepared({stored->status, stored->fields, stored->http1_head, stored->content, age});
+      bool sent = co_await exchange_.send_prepared({stored->status, stored->fields, stored->http1_head, stored->content, age});
+      note_sent(sent);
     } else {
       co_await send_stored_with_hooks(*stored, age);
     }
@@ -80,7 +81,12 @@ net::Task<void> Transaction::run() {
   }
 
   if (!hooks_.idle(Hook::kTxnClose)) co_await hooks_.run(Hook::kTxnClose, *this);
-  Dbg(http_dbg, "answered {}: {} bytes of content in {} us", status_, exchange_.content_bytes_sent(), micros_since(begun_));
+  Dbg(http_dbg, "answered {}{}{}: {} bytes of content in {} us", status_, why_incomplete_.empty() ? "" : " incompletely, ",
+      why_incomplete_, exchange_.content_bytes_sent(), micros_since(begun_));
+}
+
+void Transaction::note_sent(bool sent) noexcept {
+  if (!sent) why_incomplete_ = "the client is gone or too slow";
 }
 
 // Decides the origin and the target it gets.
@@ -92,6 +98,9 @@ bool Transaction::remap() {
     return false;
   }
   cache::append_key_origin(key_text_, rule_->to.host, rule_->to.port);
+  if (runtime_->settings.pristine_host) {  // the origin gets the client's Host, which then decides what it answers
+    fmt::format_to(fmt::appender(key_text_), "({}:{})", r.authority.host(), r.authority.port());
+  }
   std::size_t target_at = key_text_.size();
   rule_->append_target(r.target, key_text_);
   std::string_view key_text(key_text_.data(), key_text_.size());
@@ -115,7 +124,7 @@ cache::StoredResponsePtr Transaction::find_stored() {
   only_if_cached_ = wanted.only_if_cached;
   cache::StoredResponsePtr stored = state_.cache.find(key_);
   if (!stored) {
-    Dbg(cache_dbg, "{}: uri-miss", http::print_url(key_.text));
+    Dbg(cache_dbg, "{}{}: uri-miss", rule_->origin_authority, http::print_target(target_));
     state_.counters.cache_misses.add();
     return nullptr;
   }
@@ -124,11 +133,11 @@ cache::StoredResponsePtr Transaction::find_stored() {
   bool too_old = wanted.no_cache || (wanted.max_age && age > seconds{*wanted.max_age}) ||
                  (wanted.min_fresh && stored->lifetime - age < seconds{*wanted.min_fresh});
   if (stored->fresh(now) && !too_old) {
-    Dbg(cache_dbg, "{}: hit, {} s old of {} s", http::print_url(key_.text), age.count(), stored->lifetime.count());
+    Dbg(cache_dbg, "{}{}: hit, {} s old of {} s", rule_->origin_authority, http::print_target(target_), age.count(), stored->lifetime.count());
     state_.counters.cache_hits.add();
     return stored;
   }
-  Dbg(cache_dbg, "{}: stale, {} s old of {} s{}", http::print_url(key_.text), age.count(), stored->lifetime.count(),
+  Dbg(cache_dbg, "{}{}: stale, {} s old of {} s{}", rule_->origin_authority, http::print_target(target_), age.count(), stored->lifetime.count(),
       too_old ? ", and the client wants a fresher one" : "");
   state_.counters.cache_stale.add();
   return nullptr;
@@ -146,7 +155,8 @@ net::Task<void> Transaction::send_stored_with_hooks(const cache::StoredResponse&
   if (!go_on) co_return;
   co_await exchange_.send_head(head);
   co_await exchange_.send_content(stored.content);
-  co_await exchange_.finish();
+  bool sent = co_await exchange_.finish();
+  note_sent(sent);
 }
 
 net::Task<bool> Transaction::send_response_hooks(http::ResponseHead& head) {
@@ -182,7 +192,7 @@ net::Task<void> Transaction::answer_from_origin() {
   }
   if (!verdict.why_not.empty()) Dbg(cache_dbg, "not stored: {}", verdict.why_not);
   if (!http::is_safe(request().method) && head.status < 400 && state_.cache.erase(key_)) {
-    Dbg(cache_dbg, "{}: invalidated by {}", http::print_url(key_.text), request().method_text);
+    Dbg(cache_dbg, "{}{}: invalidated by {}", rule_->origin_authority, http::print_target(target_), request().method_text);
   }
   co_await relay(fetch, verdict);
   co_await fetch.end();
@@ -221,8 +231,11 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, const cache::Verdict& ver
     }
     sent = co_await exchange_.send_content(piece.data);
   }
+  note_sent(sent);
+  if (storing && (!sent || piece.state != Content::kEnd)) Dbg(cache_dbg, "not stored: the content is incomplete");
   if (!sent) co_return;
   if (piece.state != Content::kEnd) {
+    why_incomplete_ = "the origin's content is incomplete";
     Dbg(http_dbg, "the origin's content is incomplete after {} bytes ({}{}{})", exchange_.content_bytes_sent(),
         http::failure_token(piece.state == Content::kTimeout ? Failure::kConnectionReadTimeout : Failure::kHttpResponseIncomplete),
         piece.data.empty() ? "" : ": ", piece.data);
@@ -231,7 +244,8 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, const cache::Verdict& ver
     co_return;
   }
   if (storing) store(to_store, verdict, std::move(copy));
-  co_await exchange_.finish();
+  sent = co_await exchange_.finish();
+  note_sent(sent);
 }
 
 void Transaction::store(const http::ResponseHead& head, const cache::Verdict& verdict, std::string content) {
@@ -251,7 +265,7 @@ void Transaction::store(const http::ResponseHead& head, const cache::Verdict& ve
 
   std::size_t bytes = stored->size_bytes();
   if (state_.cache.store(key_, std::move(stored))) {
-    Dbg(cache_dbg, "{}: stored, {} bytes, fresh for {} s", http::print_url(key_.text), bytes,
+    Dbg(cache_dbg, "{}{}: stored, {} bytes, fresh for {} s", rule_->origin_authority, http::print_target(target_), bytes,
         (verdict.lifetime - verdict.initial_age).count());
     state_.counters.cache_stored.add();
   } else {
@@ -299,7 +313,8 @@ net::Task<void> Transaction::fail(Failure failure, std::uint16_t status, std::st
   if (!co_await send_response_hooks(head)) co_return;
   co_await exchange_.send_head(head);
   co_await exchange_.send_content(text);
-  co_await exchange_.finish();
+  bool sent = co_await exchange_.finish();
+  note_sent(sent);
 }
 
 }  // namespace telltale::txn

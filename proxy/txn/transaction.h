@@ -41,6 +41,7 @@ class Transaction {
   cache::StoredResponsePtr find_stored();
   net::Task<void> answer_from_origin();
   net::Task<void> relay(OriginFetch& fetch, const cache::Verdict& verdict);
+  void note_sent(bool sent) noexcept;
   net::Task<void> send_stored_with_hooks(const cache::StoredResponse& stored, std::chrono::seconds age);
   net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
   net::Task<bool> send_response_hooks(http::ResponseHead& head);
@@ -64,7 +65,8 @@ class Transaction {
   bool only_if_cached_ = false;
   net::SteadyTime received_at_{};         // the head of the origin's response
   http::ResponseHead* response_ = nullptr;
-  std::uint16_t status_ = 0;  // of the answer
+  std::uint16_t status_ = 0;         // of the answer
+  std::string_view why_incomplete_;  // a fixed text; empty: the client was sent all of the answer
 };
 
 // Answers every request of a worker's sessions with a transaction.

@@ -164,3 +164,14 @@ def test_the_cache_can_be_left_out_while_running(proxy):
     proxy.ctl_ok("config", "set", "proxy.config.http.cache.http", "0")
     get(proxy.port, "/bytes/70")
     assert proxy.origin.hits("/bytes/70") == 2
+
+
+def test_with_the_clients_host_at_the_origin_two_hosts_have_two_responses(start_daemon, start_tt_origin):
+    origin = start_tt_origin()
+    proxy = start_daemon(origin_port=origin.port, records={"url_remap": {"pristine_host_hdr": 1}},
+                         remap=[f"map http://{host}/ http://127.0.0.1:{origin.port}/" for host in ("a.test", "b.test")])
+    for n, host in enumerate(("a.test", "b.test")):
+        get(proxy.port, "/bytes/7", host=host)
+        assert origin.hits("/bytes/7") == n + 1, host
+    get(proxy.port, "/bytes/7", host="A.TEST")
+    assert origin.hits("/bytes/7") == 2

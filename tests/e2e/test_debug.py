@@ -342,3 +342,20 @@ def test_a_large_field_block_is_shown_up_to_16_kib_and_says_what_was_cut(proxy):
     line = next(line.whole for line in debug_lines(proxy) if "X-Filler-0:" in line.whole)
     assert "X-Filler-60:" in line and "X-Filler-99:" not in line
     assert re.search(r"\.\.\.\[\+\d+ bytes\]$", line), line[-80:]
+
+
+@pytest.mark.parametrize("target", ["//u:SENTINEL@h/c", "/c//u:SENTINEL@h/", "/c?u=//u:SENTINEL@h/", "/\\u:SENTINEL@h/"])
+def test_user_info_is_masked_wherever_an_authority_stands(proxy, target):  # R5
+    enable(proxy)
+    raw(request_bytes(target=target, host=f"127.0.0.1:{proxy.port}", fields=[("Connection", "close")]), proxy.port)
+    proxy.stop()
+    assert "SENTINEL" not in (proxy.runtime / "logs" / "diags.log").read_text()
+
+
+def test_an_answer_that_was_cut_is_not_told_as_a_whole_one(start_daemon, start_origin):
+    origin = start_origin(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nCache-Control: max-age=50\r\n\r\nabc", close=True)
+    proxy = start_daemon(origin_port=origin.port)
+    enable(proxy, "http$|cache")
+    raw(request_bytes(host=f"127.0.0.1:{proxy.port}"), proxy.port)
+    text = proxy.diags_log(contains="answered 200")
+    assert "answered 200 incompletely" in text and "not stored: the content is incomplete" in text

@@ -410,3 +410,10 @@ def test_a_slow_origin_holds_the_client_back_and_memory_stays_flat(start_daemon,
         assert sent < total // 2, f"{sent} bytes were taken although the origin read none"
         assert daemon.process.rss_bytes() - before < 16 << 20
     gate.set()
+
+
+def test_an_origin_that_sends_interim_responses_without_end_is_given_up(start_daemon, start_origin):
+    origin = start_origin(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
+    proxy = start_daemon(origin_port=origin.port)
+    response = get(proxy.port, "/")
+    assert response.status == 502 and "http_protocol_error" in response.field("Proxy-Status")
