@@ -139,7 +139,7 @@ inline std::size_t cut(std::string_view text, std::size_t most) noexcept {
 }
 
 inline char* put_raw(char* at, const void* from, std::size_t bytes) noexcept {
-  std::memcpy(at, from, bytes);
+  if (bytes != 0) std::memcpy(at, from, bytes);  // an empty string may have no address
   return at + bytes;
 }
 template <class T>
