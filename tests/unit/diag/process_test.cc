@@ -159,8 +159,8 @@ TEST_CASE("process: forked children of a flooding parent end at once, and no lin
   CHECK(written + dropped > 5);
 }
 
-// g++ 12's AddressSanitizer does not make its allocator's locks free in a forked child, which then can hang at
-// its first thread.
+// Not under AddressSanitizer: the forked child, which starts a thread, was seen to hang there; its allocator's
+// locks after a fork are suspected, not shown.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("process: a forked child that configures output writes its own lines, not the parent's", "[diag][process]") {
   Child child;
