@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 #include <telltale/diag/dbg.h>
 #include <telltale/diag/level.h>
-#include <telltale/diag/scope.h>
 
 #include "net/worker.h"
 

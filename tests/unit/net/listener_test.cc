@@ -127,14 +127,15 @@ TEST_CASE("Listener: every client is accepted, with its address, on one of the w
   const Endpoint at = local_endpoint(sockets->front().get());
   std::mutex lock;
   std::vector<Endpoint> peers;
+  int with_context = 0;
   Arrivals accepted;
   OnWorker one;
   OnWorker two;
   const auto on_accept = [&](UniqueFd, const Endpoint& peer) {
-    CHECK(diag::current_context() == nullptr);
     {
       const std::lock_guard guard(lock);
       peers.push_back(peer);
+      with_context += diag::current_context() != nullptr ? 1 : 0;
     }
     accepted.arrive();
   };
@@ -152,6 +153,7 @@ TEST_CASE("Listener: every client is accepted, with its address, on one of the w
   accepted.wait_for(kClients);
   one.join();
   two.join();
+  CHECK(with_context == 0);
   CHECK(std::is_permutation(peers.begin(), peers.end(), expected.begin(), expected.end()));
 }
 
