@@ -55,14 +55,13 @@ char next_decoded(std::string_view text, std::size_t& at) {
 bool hides_secret(std::string_view text) {
   PlainName word;
   bool ended = false;      // the word is complete: a quote or space came after it
-  unsigned scheme = 0;     // how much of "://" has been read
-  bool authority = false;  // "://" was read, and no delimiter since
+  unsigned slashes = 0;    // in a row
+  bool authority = false;  // "//" was read, and no delimiter since
   for (std::size_t at = 0; at < text.size();) {
     const char c = next_decoded(text, at);
     if (authority && c == '@') return true;
-    if (is_delimiter(c)) authority = false;
-    scheme = c == ':' ? 1 : (is_slash(c) && scheme > 0 ? scheme + 1 : 0);
-    if (scheme == 3) authority = true;
+    slashes = is_slash(c) ? slashes + 1 : 0;
+    if (is_delimiter(c)) authority = slashes >= 2;
     if (is_key_byte(c)) {
       if (ended) word.clear();
       ended = false;
