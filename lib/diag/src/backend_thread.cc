@@ -25,7 +25,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constinit Backend* backend = nullptr;  // guarded by OutputControl's mutex; never destroyed
+// Guarded by OutputControl's mutex; never destroyed.
+constinit Backend* backend = nullptr;
+constinit Backend* backend_of_parent = nullptr;  // in a forked child: left alone
 
 void* run(void* it) {
   pthread_setname_np(pthread_self(), "telltale-diag");
@@ -46,7 +48,10 @@ void after_fork_in_parent() {
 }
 
 void after_fork_in_child() {
-  if (backend != nullptr) backend->abandon();
+  if (backend != nullptr) {
+    backend->abandon();
+    backend_of_parent = backend;
+  }
   backend = nullptr;
   ring_table().forget();
   output_control().forget();

@@ -2,8 +2,9 @@
 // See line.h; tested in line_test.cc.
 #include "line.h"
 
+#include <algorithm>
 #include <array>
-#include <ctime>
+#include <chrono>
 #include <deque>
 
 #include <fmt/format.h>
@@ -125,10 +126,17 @@ void LineWriter::append_time(std::string& out, std::int64_t wall_ns) {
   std::int64_t second = wall_ns / 1'000'000'000, micros = wall_ns % 1'000'000'000 / 1000;
   if (second != second_) {
     second_ = second;
-    std::time_t t = second;
-    std::tm utc;
-    gmtime_r(&t, &utc);
-    std::strftime(second_text_, sizeof second_text_, "[%Y-%m-%dT%H:%M:%S.", &utc);
+    // Not gmtime_r(): it takes a lock that fork() does not mend, and a child forked at that moment would
+    // wait for it for ever.
+    std::chrono::sys_seconds time{std::chrono::seconds(second)};
+    auto day = std::chrono::floor<std::chrono::days>(time);
+    std::chrono::year_month_day date{day};
+    std::chrono::hh_mm_ss clock{time - day};
+    auto end = fmt::format_to_n(second_text_, sizeof second_text_ - 1, "[{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
+                                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                                static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
+                                clock.seconds().count());
+    *end.out = '\0';
   }
   out += second_text_;
   char digits[8] = {'0', '0', '0', '0', '0', '0', 'Z', ']'};

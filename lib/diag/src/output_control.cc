@@ -137,8 +137,10 @@ bool OutputControl::finish(const OutputChange& change) noexcept {
 // The parent's waiters, queue and configuration mean nothing here. What its objects hold is left alone:
 // destroying it could do in the parent's name what only the parent may do.
 void OutputControl::forget() noexcept {
-  new std::deque<OutputChange>(std::move(queue_));
-  queue_.clear();
+  if (!queue_.empty()) {
+    of_parent_ = new std::deque<OutputChange>(std::move(queue_));
+    queue_.clear();
+  }
   new (&changed_) std::condition_variable;
   written_ = {};
   last_number_ = finished_ = 0;

@@ -106,6 +106,7 @@ class OutputControl {
   int waiting_ = 0;
   bool running_ = false, started_ = false;
   std::atomic<bool> forked_{false};
+  std::deque<OutputChange>* of_parent_ = nullptr;  // in a forked child: left alone
 };
 
 // The one; immortal.

@@ -76,6 +76,20 @@ TEST_CASE("line: is what the documentation says, to the byte", "[diag][line]") {
         "{c12 t345 header_note} text\n");
 }
 
+TEST_CASE("line: dates are those of the calendar, leap days and years included", "[diag][line]") {
+  struct Case {
+    std::int64_t second;
+    const char* text;
+  };
+  for (const Case& c : {Case{0, "[1970-01-01T00:00:00.000000Z]"}, Case{951'782'399, "[2000-02-28T23:59:59.000000Z]"},
+                        Case{951'782'400, "[2000-02-29T00:00:00.000000Z]"}, Case{1'709'251'199, "[2024-02-29T23:59:59.000000Z]"},
+                        Case{1'798'761'599, "[2026-12-31T23:59:59.000000Z]"}, Case{4'107'542'400, "[2100-03-01T00:00:00.000000Z]"}}) {
+    LineHead head = whole_head();
+    head.wall_ns = c.second * 1'000'000'000;
+    CHECK(line_of(head).substr(0, 29) == c.text);
+  }
+}
+
 TEST_CASE("line: parts there is nothing to say for are left out", "[diag][line]") {
   LineHead head = whole_head();
   head.connection = 0;

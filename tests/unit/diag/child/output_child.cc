@@ -60,7 +60,7 @@ int forks(int count) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([t, &ends] {
       set_thread_name("flood-" + std::to_string(t));
-      for (int i = 0; !ends && i < 50'000; ++i) {
+      for (int i = 0; !ends && i < 20'000; ++i) {
         note("parent {} {}", t, i);
         if (i % 100 == 0) std::this_thread::sleep_for(1ms);
       }
