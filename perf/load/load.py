@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 
-from telltale_load import Failed, figures, machine, report
+from telltale_load import Failed, figures, h2load, machine, report
 from telltale_load.alternation import Alternation
 from telltale_load.servers import Haproxy
 
@@ -32,10 +32,8 @@ def _between(low, high):
 
 
 def _protocol(text):
-    if text == "h2":
-        raise argparse.ArgumentTypeError("HTTP/2 is not built yet, so it cannot be measured; h1 can")
-    if text != "h1":
-        raise argparse.ArgumentTypeError(f"there is no protocol '{text}'; h1 is HTTP/1.1")
+    if text not in h2load.PROTOCOLS:
+        raise argparse.ArgumentTypeError(f"there is no protocol '{text}'; h1 is HTTP/1.1, h2 is HTTP/2")
     return text
 
 
@@ -61,7 +59,8 @@ def settings_of(arguments):
     parser.add_argument("--connections", type=_between(1, 10_000), default=64, help="64 by default")
     parser.add_argument("--size", type=_between(1, 1_000_000), default=1024,
                         help="of the object, in bytes; 1024 by default")
-    parser.add_argument("--proto", type=_protocol, default="h1", help="h1: HTTP/1.1, the only one so far")
+    parser.add_argument("--proto", type=_protocol, default="h1",
+                        help="h1: HTTP/1.1 (the default); h2: HTTP/2, ten streams on each connection")
     parser.add_argument("--tags", metavar="RE", help="also measure with debug on and this pattern of tags")
     parser.add_argument("--against", choices=[figures.HAPROXY], help="also measure this proxy, in the same rounds")
     parser.add_argument("--seed", type=_between(0, 2**32), help="of the order within each round; by default random")
@@ -98,7 +97,8 @@ def measure(settings):
         facts["haproxy"] = machine.first_line(Haproxy.program(), "-v")
     with tempfile.TemporaryDirectory(prefix="tt-load-") as folder, \
             Alternation(settings, programs=programs(), folder=pathlib.Path(folder), placement=placement) as alternation:
-        facts["each run"] = (f"{alternation.requests:,} requests, {settings.connections} connections, HTTP/1.1, "
+        facts["each run"] = (f"{alternation.requests:,} requests, {settings.connections} connections, "
+                             f"{h2load.PROTOCOLS[settings.proto].words}, "
                              f"{settings.size:,} bytes from the cache")
         facts["seed"] = settings.seed
         print(report.facts_text(facts), flush=True)

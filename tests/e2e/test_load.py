@@ -60,7 +60,7 @@ def test_every_unit_of_h2loads_durations_is_read(text, seconds):
     assert h2load.parse(GOOD.replace("364.13ms", text)).seconds == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("line", ["finished in", "requests:", "status codes:", "traffic:"])
+@pytest.mark.parametrize("line", ["finished in", "requests:", "status codes:", "traffic:", "Application protocol:"])
 def test_output_that_lacks_a_line_is_refused(line):
     text = "".join(one for one in GOOD.splitlines(True) if not one.startswith(line))
     with pytest.raises(Failed, match="no result"):
@@ -78,6 +78,7 @@ def test_output_that_lacks_a_line_is_refused(line):
     ("2000 2xx, 0 3xx, 0 4xx", "1999 2xx, 0 3xx, 1 4xx", "1999, 0, 1, 0"),
     ("(2048000) data", "(2047999) data", "2047999 bytes"),
     ("5492.51 req/s", "0.00 req/s", "0 requests/s"),
+    ("protocol: http/1.1", "protocol: h2c", "h2c was spoken instead of http/1.1"),
 ])
 def test_a_count_that_is_off_by_one_is_a_fault(old, new, fault):
     assert old in GOOD
@@ -97,15 +98,22 @@ def stand_in(folder, script):
     return path
 
 
-def run_stand_in(folder, script, timeout_s=20.0):
+def run_stand_in(folder, script, timeout_s=20.0, proto="h1"):
     return h2load.run("http://127.0.0.1:1/", requests=2000, connections=4, size_bytes=1024,
-                      core=min(os.sched_getaffinity(0)), timeout_s=timeout_s, program=stand_in(folder, script))
+                      core=min(os.sched_getaffinity(0)), timeout_s=timeout_s, proto=proto,
+                      program=stand_in(folder, script))
 
 
 def test_a_run_is_asked_for_by_count_over_http1(tmp_path):
     output = run_stand_in(tmp_path, f'echo "$*" >{tmp_path}/asked; cat <<END\n{GOOD}END')
     assert output.done == 2000
     assert (tmp_path / "asked").read_text() == "--h1 -t1 -c4 -n 2000 http://127.0.0.1:1/\n"
+
+
+def test_a_run_over_http2_has_ten_streams_on_each_connection(tmp_path):
+    good = GOOD.replace("http/1.1", "h2c")
+    run_stand_in(tmp_path, f'echo "$*" >{tmp_path}/asked; cat <<END\n{good}END', proto="h2")
+    assert (tmp_path / "asked").read_text() == "-m10 -t1 -c4 -n 2000 http://127.0.0.1:1/\n"
 
 
 def test_a_run_that_freezes_is_ended_and_fails(tmp_path):
@@ -154,7 +162,7 @@ def test_cpu_time_of_another_process_is_what_it_used():
 
 # ---- figures
 
-def runs_of(*rounds, busy=0.99, waited=0.0):
+def runs_of(*rounds, busy=0.99, waited=0.0, proto="h1"):
     """A Run for each variant of each round: {variant: (requests/s, CPU us per request)}."""
     out = []
     for number, variants in enumerate(rounds, 1):
@@ -162,7 +170,8 @@ def runs_of(*rounds, busy=0.99, waited=0.0):
             requests = 1000
             cpu_ns = int(requests * cpu_us * 1000)
             seconds = cpu_ns / 1e9 / busy
-            out.append(Run(number, variant, requests, rate, seconds, cpu_ns, int(seconds * waited * 1e9)))
+            out.append(Run(number, variant, requests, rate, seconds, cpu_ns, int(seconds * waited * 1e9),
+                           proto=proto))
     return out
 
 
@@ -220,6 +229,12 @@ def test_gates_against_haproxy(rate, cpu, busy, expected):
     assert states(runs_of(one, one, busy=busy))[2:] == expected
 
 
+@pytest.mark.parametrize("rate, expected", [(140, MET), (139, MISSED)])
+def test_over_http2_the_gate_against_haproxy_is_higher(rate, expected):
+    one = {OFF: (rate, 3.0), UNMATCHED: (rate, 3.0), OFF_AGAIN: (rate, 3.0), HAPROXY: (100, 4.0)}
+    assert states(runs_of(one, one, proto="h2"))[2:] == [expected, MET]
+
+
 def test_a_report_shows_each_variant_and_says_when_it_is_no_evidence():
     text = report.report_text(alike(4.0, 4.0, waited=0.2))
     assert all(f"\n{variant:<16}100 (100 .. 100)" in text for variant in (OFF, UNMATCHED, OFF_AGAIN))
@@ -243,7 +258,7 @@ def load(*arguments, **named):
 
 
 @pytest.mark.parametrize("arguments, why", [
-    (["--proto", "h2"], "HTTP/2 is not built yet"), (["--proto", "h3"], "no protocol 'h3'"),
+    (["--proto", "h3"], "no protocol 'h3'"),
     (["--rounds", "0"], "'0' is not a whole number from 1"), (["--rounds", "2.5"], "'2.5' is not a whole number"),
     (["--requests", "63"], "--requests 63 leaves some of 64 connections"), (["--size", "1000001"], "'1000001'"),
     (["--against", "nginx"], "nginx"), (["--save", "../x"], "'../x' is not a name"),

@@ -85,8 +85,9 @@ class Alternation:
             raise Failed(f"{proxy.name} does not serve {self._target} from its cache: {fields}")
 
     def _generate(self, proxy, requests):
-        output = h2load.run(f"http://127.0.0.1:{proxy.port}{self._target}", requests=requests,
+        output = h2load.run(f"http://127.0.0.1:{proxy.ports[self._settings.proto]}{self._target}", requests=requests,
                             connections=self._settings.connections, size_bytes=self._settings.size,
+                            proto=self._settings.proto,
                             core=self._placement.others, timeout_s=_RUN_LIMIT_S)
         proxy.must_run()
         if self._origin.hits(self._path) != self._hits:
@@ -130,4 +131,4 @@ class Alternation:
         elif written or dropped:
             raise Failed(f"{written + dropped} debug records came up under '{variant}', where none should")
         return Run(number, variant, self.requests, output.requests_per_second, output.seconds, cpu, waited,
-                   lines if variant == MATCHED else 0, dropped)
+                   lines if variant == MATCHED else 0, dropped, self._settings.proto)

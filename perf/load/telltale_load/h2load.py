@@ -13,11 +13,23 @@ from . import Failed
 from .machine import start, stop
 
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_SPOKEN = re.compile(r"^Application protocol: (\S+)$", re.M)
 _FINISHED = re.compile(r"^finished in ([\d.]+)(us|ms|s), ([\d.]+) req/s", re.M)
 _REQUESTS = re.compile(r"^requests: (\d+) total, (\d+) started, (\d+) done, (\d+) succeeded, "
                        r"(\d+) failed, (\d+) errored, (\d+) timeout", re.M)
 _CODES = re.compile(r"^status codes: (\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx", re.M)
 _TRAFFIC = re.compile(r"^traffic: .*?\((\d+)\) data$", re.M)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    words: str
+    arguments: tuple
+    spoken: str  # as h2load names what was spoken
+
+
+PROTOCOLS = {"h1": Protocol("HTTP/1.1", ("--h1",), "http/1.1"),
+             "h2": Protocol("HTTP/2 with 10 streams on each", ("-m10",), "h2c")}
 
 
 @dataclass(frozen=True)
@@ -33,20 +45,21 @@ class Output:
     timeout: int
     codes: tuple  # answers with 2xx, 3xx, 4xx, 5xx
     data_bytes: int  # content of all answers together
+    spoken: str
 
 
 def parse(text):
     """Output of the text that h2load printed; Failed when a line of it is missing."""
-    found = [pattern.search(text) for pattern in (_FINISHED, _REQUESTS, _CODES, _TRAFFIC)]
+    found = [pattern.search(text) for pattern in (_FINISHED, _REQUESTS, _CODES, _TRAFFIC, _SPOKEN)]
     if not all(found):
         raise Failed(f"h2load printed no result:\n{text.strip() or '(nothing)'}")
-    finished, requests, codes, traffic = found
+    finished, requests, codes, traffic, spoken = found
     return Output(float(finished[1]) * _UNITS[finished[2]], float(finished[3]),
                   *(int(count) for count in requests.groups()),
-                  tuple(int(count) for count in codes.groups()), int(traffic[1]))
+                  tuple(int(count) for count in codes.groups()), int(traffic[1]), spoken[1])
 
 
-def faults(output, *, requests, size_bytes):
+def faults(output, *, requests, size_bytes, proto="h1"):
     """What is wrong with a run of that many requests for an object of that size; empty when nothing is."""
     wrong = [f"{name}: {getattr(output, name)} instead of {requests}"
              for name in ("total", "started", "done", "succeeded") if getattr(output, name) != requests]
@@ -56,14 +69,16 @@ def faults(output, *, requests, size_bytes):
         wrong.append("status codes 2xx, 3xx, 4xx, 5xx: {}, {}, {}, {}".format(*output.codes))
     if output.data_bytes != requests * size_bytes:
         wrong.append(f"content: {output.data_bytes} bytes instead of {requests} x {size_bytes}")
+    if output.spoken != PROTOCOLS[proto].spoken:
+        wrong.append(f"{output.spoken} was spoken instead of {PROTOCOLS[proto].spoken}")
     if not output.requests_per_second > 0:
         wrong.append("0 requests/s")
     return wrong
 
 
-def run(url, *, requests, connections, size_bytes, core, timeout_s, program="h2load"):
-    """One checked run over HTTP/1.1 on the given core: its Output. Errors: Failed, also after timeout_s."""
-    arguments = [str(program), "--h1", "-t1", f"-c{connections}", "-n", str(requests), url]
+def run(url, *, requests, connections, size_bytes, core, timeout_s, proto="h1", program="h2load"):
+    """One checked run on the given core: its Output. Errors: Failed, also after timeout_s."""
+    arguments = [str(program), *PROTOCOLS[proto].arguments, "-t1", f"-c{connections}", "-n", str(requests), url]
     process = start(arguments, core=core, output=subprocess.PIPE)
     try:
         text = process.communicate(timeout=timeout_s)[0].decode("utf-8", "replace")
@@ -74,7 +89,7 @@ def run(url, *, requests, connections, size_bytes, core, timeout_s, program="h2l
     if process.returncode != 0:
         raise Failed(f"h2load ended with status {process.returncode}:\n{text.strip()}")
     output = parse(text)
-    wrong = faults(output, requests=requests, size_bytes=size_bytes)
+    wrong = faults(output, requests=requests, size_bytes=size_bytes, proto=proto)
     if wrong:
         raise Failed("h2load's run is not valid: " + "; ".join(wrong))
     return output

@@ -66,11 +66,13 @@ def fetch(port, target):
 
 
 class Server:
-    """A started server. name, port, pid; ready once the constructor returns."""
+    """A started server. name, port, pid; ready once the constructor returns. ports: by protocol, for the load; port
+    speaks HTTP/1.1."""
 
-    def __init__(self, name, port, arguments, *, folder, core, environment=None):
+    def __init__(self, name, port, arguments, *, folder, core, environment=None, h2_port=None):
         self.name = name
         self.port = port
+        self.ports = {"h1": port, "h2": h2_port or port}
         self._log = folder / f"{name}.log"
         with open(self._log, "wb") as log:
             self._process = start(arguments, core=core, output=log, environment=environment)
@@ -175,10 +177,11 @@ class Telltale(Server):
 
 class Haproxy(Server):
     def __init__(self, folder, core, origin_port):
-        port = free_port()
+        port, h2_port = free_port(), free_port()
         super().__init__("haproxy", port, [self.program(), "-db", "-f", _PEERS / "haproxy.cfg"],
-                         folder=folder, core=core,
-                         environment={"TT_PROXY_PORT": str(port), "TT_ORIGIN_PORT": str(origin_port)})
+                         folder=folder, core=core, h2_port=h2_port,
+                         environment={"TT_PROXY_PORT": str(port), "TT_PROXY_H2_PORT": str(h2_port),
+                                      "TT_ORIGIN_PORT": str(origin_port)})
 
     @staticmethod
     def program():
