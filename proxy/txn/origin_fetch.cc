@@ -33,8 +33,8 @@ iovec part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), by
 }  // namespace
 
 OriginFetch::OriginFetch(WorkerState& state, http::Exchange& exchange, const origin::Authority& origin,
-                         std::string_view target, std::chrono::seconds inactivity_max)
-    : state_(state), exchange_(exchange), origin_(origin), target_(target), inactivity_max_(inactivity_max),
+                         std::string_view target, const http::Fields& fields, std::chrono::seconds inactivity_max)
+    : state_(state), exchange_(exchange), origin_(origin), target_(target), fields_(fields), inactivity_max_(inactivity_max),
       upload_over_(state.worker) {}
 
 OriginFetch::~OriginFetch() = default;
@@ -114,11 +114,11 @@ net::Task<OriginFetch::Step> OriginFetch::exchange_heads() {
 net::Task<bool> OriginFetch::send_head() {
   const http::RequestHead& request = exchange_.request();
   std::string head;
-  http1::append_request_head(head, request.method_text, target_, request.fields, request.framing,
+  http1::append_request_head(head, request.method_text, target_, fields_, request.framing,
                              http1::ConnectionField::kNone);
   Dbg(origin_dbg, "sending {} {} to {}:{} on o{}", request.method_text, http::print_target(target_), origin_.host,
       origin_.port, connection_->id);
-  Dbg(origin_hdrs_dbg, "request fields: {}", http::print_fields(request.fields));
+  Dbg(origin_hdrs_dbg, "request fields: {}", http::print_fields(fields_));
   iovec parts[] = {part(head)};
   net::Io io = co_await connection_->stream->send_all(parts, inactivity_max_);
   if (io.state != net::Io::kOk) Dbg(origin_dbg, "sending to o{} failed: {}", connection_->id, std::strerror(io.error));

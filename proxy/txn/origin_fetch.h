@@ -34,9 +34,10 @@ struct FetchFailure {
 
 class OriginFetch {
  public:
-  // `request` has its fields ready for the origin. All must outlive the fetch.
+  // `fields` are the request's, ready for the origin; all else of the request is the exchange's. All must outlive
+  // the fetch.
   OriginFetch(WorkerState& state, http::Exchange& exchange, const origin::Authority& origin, std::string_view target,
-              std::chrono::seconds inactivity_max);
+              const http::Fields& fields, std::chrono::seconds inactivity_max);
   // REQUIRES: end() has been awaited, or begin() failed.
   ~OriginFetch();
 
@@ -69,6 +70,7 @@ class OriginFetch {
   http::Exchange& exchange_;
   const origin::Authority& origin_;
   const std::string_view target_;
+  const http::Fields& fields_;
   const std::chrono::seconds inactivity_max_;
 
   origin::ConnectionPtr connection_;

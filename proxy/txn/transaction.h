@@ -8,17 +8,17 @@
 // **Thread safety:** loop-bound. **Source:** RFC 9110; RFC 9111; RFC 9209 for what the proxy answers itself.
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include <telltale/diag/scope.h>
 
-#include "cache/storable.h"
+#include "cache/cache_key.h"
 #include "http/exchange.h"
 #include "http/failure.h"
-#include "origin/connection.h"
+#include "txn/cache_fill.h"
 #include "txn/hooks.h"
 #include "txn/origin_fetch.h"
+#include "txn/resource.h"
 #include "txn/worker_state.h"
 
 namespace telltale::txn {
@@ -38,16 +38,14 @@ class Transaction {
 
  private:
   bool remap();
-  cache::StoredResponsePtr find_stored();
-  net::Task<void> answer_from_origin();
-  net::Task<void> relay(OriginFetch& fetch, const cache::Verdict& verdict);
+  net::Task<void> answer_from_origin(bool storable);
+  net::Task<void> relay(OriginFetch& fetch, CacheFill& fill);
   void note_sent(bool sent) noexcept;
   net::Task<void> send_stored_with_hooks(const cache::StoredResponse& stored, std::chrono::seconds age);
   net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
   net::Task<bool> send_response_hooks(http::ResponseHead& head);
-  void prepare_request();
+  http::Fields origin_fields();
   void prepare_response(http::ResponseHead& head);
-  void store(const http::ResponseHead& head, const cache::Verdict& verdict, std::string content);
 
   // Constant after construction.
   WorkerState& state_;
@@ -59,11 +57,7 @@ class Transaction {
 
   const remap::Mapping* rule_ = nullptr;  // in runtime_
   cache::KeyText key_text_;
-  cache::CacheKey key_{};
-  std::string_view target_;               // as the origin gets it; the end of key_text_
-  bool storable_ = false;                 // as far as the request goes
-  bool only_if_cached_ = false;
-  net::SteadyTime received_at_{};         // the head of the origin's response
+  Resource resource_;                     // views of key_text_ and the rule
   http::ResponseHead* response_ = nullptr;
   std::uint16_t status_ = 0;         // of the answer
   std::string_view why_incomplete_;  // a fixed text; empty: the client was sent all of the answer

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the proxy answers itself where there is no response to hand on: one line of text, and why in Proxy-Status.
+//
+// **Thread safety:** pure functions. **Source:** RFC 9209.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/failure.h"
+#include "http/response_head.h"
+#include "net/clock.h"
+
+namespace telltale::txn {
+
+struct OwnAnswer {
+  http::ResponseHead head;
+  std::string text;
+};
+// `reason` is a fixed sentence.
+OwnAnswer own_answer(http::Failure failure, std::uint16_t status, std::string_view reason, net::WallTime now);
+
+// Adds a Date with this time.
+void add_date(http::Fields& fields, net::WallTime now);
+
+}  // namespace telltale::txn
