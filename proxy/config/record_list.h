@@ -8,7 +8,7 @@
 //
 // apply: kLive = a change is in force at once; kRestart = only after a restart. Names are those of Apache
 // Traffic Server where it has one; own ones are under proxy.config.telltale. After a change here,
-// configs/default/records.yaml is written anew by `unit_config "[.write]"`.
+// configs/default/records.yaml and docs/config_reference.md are written anew by `./tt docs`.
 //
 // **Thread safety:** immutable.
 // **Source:** the records of Apache Traffic Server; limits and defaults marked telltale are ours.

@@ -80,8 +80,8 @@ bool is_section(std::string_view full_name);
 // What a value of this record must be: "seconds, 1 to 3600", "0 or 1", "letters of O (stdout), ...".
 std::string expectation(Record record);
 
-// Offered names that resemble `full_name`, nearest first, at most three.
-std::vector<std::string_view> nearest_names(std::string_view full_name);
+// Offered names that resemble `full_name`, nearest first (hint/near_names.h).
+std::vector<std::string> nearest_names(std::string_view full_name);
 
 // The problem of a name that is not in the table; no file or place. Names no value.
 Problem not_offered(std::string_view full_name);

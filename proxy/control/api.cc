@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "control/near_names.h"
 #include "control/protocol.h"
 #include "control/query.h"
 #include "control/utf8.h"
+#include "hint/near_names.h"
 
 namespace telltale::control {
 
@@ -123,6 +123,23 @@ Answer config_match(const Call& call) {
   return give(200, std::move(object));
 }
 
+Answer config_describe(const Call& call) {
+  auto records = call.target.config_describe(call.parameter());
+  if (!records) return refuse(422, {records.error()});
+  json::object object = versioned();
+  json::array& list = object["records"].emplace_array();
+  for (const Description& one : *records) {
+    json::object& record = list.emplace_back(describe(one.record)).get_object();
+    record["description"] = text(one.what);
+    record["type"] = text(one.type);
+    if (!one.unit.empty()) record["unit"] = text(one.unit);
+    record["range"] = text(one.range);
+    record["default"] = text(one.default_value);
+    record["change"] = one.live ? "live" : "restart";
+  }
+  return give(200, std::move(object));
+}
+
 Answer config_reload(const Call& call) {
   auto reloaded = call.target.config_reload();
   if (!reloaded) return refuse(422, reloaded.error());
@@ -183,7 +200,7 @@ Answer debug_enable(const Call& call) {
   if (enabled->tags_on.empty()) {
     std::vector<std::string> names;
     for (diag::TagState& tag : call.target.debug_tags()) names.push_back(std::move(tag.name));
-    object["near"] = texts(near_names(request.tags, names));
+    object["near"] = texts(hint::near_pattern(request.tags, names));
   }
   json::array& list = object["lines_go_to"].emplace_array();
   for (const Destination& destination : enabled->destinations) {
@@ -238,6 +255,7 @@ const std::vector<Route>& routes() {
       {"GET", "/v1/config", "name", {}, config_get},
       {"PUT", "/v1/config", "", {{"name", json::kind::string, true}, {"value", json::kind::string, true}}, config_set},
       {"GET", "/v1/config/match", "regex", {}, config_match},
+      {"GET", "/v1/config/describe", "regex", {}, config_describe},
       {"POST", "/v1/config/reload", "", {}, config_reload},
       {"GET", "/v1/debug/tags", "", {}, debug_tags},
       {"POST", "/v1/debug/enable", "",

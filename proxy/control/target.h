@@ -40,6 +40,17 @@ struct Record {
   std::string source;  // where the value comes from: "default", "file", "command line", "runtime"
 };
 
+// A record with all that is known of it.
+struct Description {
+  Record record;              // as it is now
+  std::string what;           // what it does: a sentence
+  std::string type;           // "integer", "tag pattern"
+  std::string unit;           // "seconds"; empty: none
+  std::string range;          // "1 to 3600"; of a text, its form
+  std::string default_value;
+  bool live = false;          // a change is in force at once, not only after a restart
+};
+
 struct Reloaded {
   std::vector<std::string> changed;         // records whose new value is in force now
   std::vector<std::string> needs_restart;   // records whose text in the file changed, but not their value here
@@ -90,6 +101,9 @@ class Target {
   [[nodiscard]] virtual Result<Record> config_set(const std::string& name, const std::string& value) = 0;
   // Records whose name the pattern matches anywhere, in order of name.
   [[nodiscard]] virtual Result<std::vector<Record>> config_match(const std::string& regex) = 0;
+  // The record of that name, or every record whose name the pattern matches, in order of name; never
+  // empty. Errors: none matches (with names that are near), no pattern.
+  [[nodiscard]] virtual Result<std::vector<Description>> config_describe(const std::string& name_or_regex) = 0;
   // Errors: every problem of every file.
   [[nodiscard]] virtual tl::expected<Reloaded, std::vector<Error>> config_reload() = 0;
 

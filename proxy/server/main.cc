@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   folder_options.check_tags = [](std::string_view pattern) -> std::optional<std::string> {
     auto refusal = diag::check_tag_pattern(pattern);
     if (!refusal) return std::nullopt;
-    return refusal->offset ? fmt::format("{} (at byte {})", refusal->what, *refusal->offset) : refusal->what;
+    return refusal->offset ? fmt::format("{} (offset {})", refusal->what, *refusal->offset) : refusal->what;
   };
   folder_options.read_remap = remap::parse_remap_table;
   folder_options.set = options->set;

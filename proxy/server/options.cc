@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/options.h"
 
+#include <cstdio>
+
 #include <CLI/CLI.hpp>
 
 #include "control/default_path.h"
+#include "hint/near_words.h"
 #include "server/version.h"
 
 namespace telltale::server {
@@ -24,6 +27,8 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     exit_status = app.exit(e) == 0 ? 0 : 2;
+    std::string hint = exit_status != 0 ? hint::near_words(app) : std::string();
+    if (!hint.empty()) std::fprintf(stderr, "telltale: %s\n", hint.c_str());
     return std::nullopt;
   }
   if (options.runtime_dir.empty()) options.runtime_dir = control::default_runtime_dir(options.config_dir);

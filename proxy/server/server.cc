@@ -11,8 +11,10 @@
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
 
+#include "config/reference.h"
 #include "config/reload.h"
 #include "config/server_ports.h"
+#include "hint/near_names.h"
 #include "server/settings.h"
 #include "server/status.h"
 
@@ -29,6 +31,23 @@ control::Error to_error(const config::Problem& problem, std::string where) {
 
 control::Error to_error(const diag::Refusal& refusal, std::string where) {
   return {refusal.what, refusal.offset, std::move(where)};
+}
+
+// In order of name.
+control::Result<std::vector<Record>> matching_records(const std::string& regex) {
+  std::vector<Record> found;
+  try {
+    boost::regex pattern(regex);
+    for (const config::RecordInfo& info : config::record_table()) {
+      if (boost::regex_search(info.name.begin(), info.name.end(), pattern)) found.push_back(info.id);
+    }
+  } catch (const boost::regex_error& e) {
+    return tl::unexpected(control::Error{"this is not a regular expression", static_cast<std::size_t>(e.position()), "regex"});
+  } catch (const std::runtime_error&) {  // Boost.Regex bounds the work of a match
+    return tl::unexpected(control::Error{"this regular expression takes too long", {}, "regex"});
+  }
+  std::sort(found.begin(), found.end(), [](Record a, Record b) { return config::name(a) < config::name(b); });
+  return found;
 }
 
 }  // namespace
@@ -170,27 +189,48 @@ control::Result<control::Record> Server::config_set(const std::string& name, con
   auto id = config::find_record(name);
   if (!id) return tl::unexpected(to_error(config::not_offered(name), "name"));
   if (config::info(*id).kind == config::Kind::kTagPattern) {
-    if (auto refusal = diag::check_tag_pattern(value)) return tl::unexpected(to_error(*refusal, "value"));
+    if (auto refusal = diag::check_tag_pattern(value)) {
+      return tl::unexpected(control::Error{fmt::format("{}: {}", name, refusal->what), refusal->offset, "value"});
+    }
   }
   auto changed = records_.with(*id, value, config::Source::runtime());
-  if (!changed) return tl::unexpected(to_error(changed.error(), "value"));
+  if (!changed) {
+    changed.error().file.clear();  // "runtime": the operator knows
+    return tl::unexpected(to_error(changed.error(), "value"));
+  }
   if (auto applied = apply(*changed, remap_); !applied) return tl::unexpected(applied.error());
   return record(*id);
 }
 
 control::Result<std::vector<control::Record>> Server::config_match(const std::string& regex) {
+  auto ids = matching_records(regex);
+  if (!ids) return tl::unexpected(ids.error());
   std::vector<control::Record> found;
-  try {
-    boost::regex pattern(regex);
-    for (const config::RecordInfo& info : config::record_table()) {
-      if (boost::regex_search(info.name.begin(), info.name.end(), pattern)) found.push_back(record(info.id));
-    }
-  } catch (const boost::regex_error& e) {
-    return tl::unexpected(control::Error{"this is not a regular expression", static_cast<std::size_t>(e.position()), "regex"});
-  } catch (const std::runtime_error&) {  // Boost.Regex bounds the work of a match
-    return tl::unexpected(control::Error{"this regular expression takes too long", {}, "regex"});
+  for (Record id : *ids) found.push_back(record(id));
+  return found;
+}
+
+control::Result<std::vector<control::Description>> Server::config_describe(const std::string& name_or_regex) {
+  std::vector<Record> ids;
+  if (auto id = config::find_record(name_or_regex)) {
+    ids = {*id};
+  } else {
+    auto matching = matching_records(name_or_regex);
+    if (!matching) return tl::unexpected(matching.error());
+    ids = *std::move(matching);
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  if (ids.empty()) {
+    std::string hint = hint::did_you_mean(config::nearest_names(name_or_regex));
+    return tl::unexpected(control::Error{fmt::format("no record's name matches {}{}{}", config::quote(name_or_regex),
+                                                     hint.empty() ? "" : "; ", hint), {}, "regex"});
+  }
+  std::vector<control::Description> found;
+  for (Record id : ids) {
+    const config::RecordInfo& info = config::info(id);
+    found.push_back({record(id), std::string(info.description), std::string(config::type_words(info.kind)),
+                     std::string(config::unit_words(info.unit)), config::range_words(id), std::string(info.default_text),
+                     info.apply == config::Apply::kLive});
+  }
   return found;
 }
 

@@ -36,6 +36,7 @@ class Server final : public control::Target {
   control::Result<control::Record> config_get(const std::string& name) override;
   control::Result<control::Record> config_set(const std::string& name, const std::string& value) override;
   control::Result<std::vector<control::Record>> config_match(const std::string& regex) override;
+  control::Result<std::vector<control::Description>> config_describe(const std::string& name_or_regex) override;
   tl::expected<control::Reloaded, std::vector<control::Error>> config_reload() override;
   control::Status status() override;
   void stop() override;

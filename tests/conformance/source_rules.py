@@ -13,15 +13,16 @@ import re
 import sys
 
 BELOW = {
+    "hint": set(),
     "net": set(),
     "http": {"net"},
     "http1": {"http", "net"},
     "cache": {"http"},
-    "config": set(),
+    "config": {"hint"},
     "remap": {"config"},
     "origin": {"http", "http1", "net"},
     "txn": {"cache", "http", "http1", "net", "origin", "remap"},
-    "control": set(),
+    "control": {"hint"},
 }  # server may include everything
 
 INCLUDE = re.compile(r'\s*#\s*include\s+["<]([^">]+)[">]')

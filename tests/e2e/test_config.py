@@ -142,6 +142,14 @@ def test_a_bad_capital_t_is_refused(refused):
 
 def test_an_unknown_argument_is_refused(refused):
     assert "--no-such" in refused(arguments=["--no-such"])
+    assert "did you mean '--check'?" in refused(arguments=["--chekc"])
+
+
+def test_a_record_that_is_misspelt_in_the_file_or_with_set_is_answered_with_the_right_one(refused):
+    records = 'records:\n  http: {server_ports: "{port}:ip-in=127.0.0.1"}\n  diags.debug.tag: http\n'
+    assert "records.yaml:3:20: proxy.config.diags.debug.tag: this record is not offered by Telltale; " \
+        "did you mean proxy.config.diags.debug.tags?" in refused(texts={"records.yaml": records})
+    assert "did you mean proxy.config.http.cache.http?" in refused(arguments=["--set", "proxy.config.http.cahce.http=1"])
 
 
 # ---- config get, set, match, reload
@@ -158,8 +166,35 @@ def test_get_set_and_match(start_daemon, tt_origin):
     assert "proxy.config.diags.output.debug" in found and "proxy.config.http" not in found
 
 
+def test_describe_tells_all_of_one_record_and_lists_those_a_pattern_matches(start_daemon):
+    daemon = start_daemon()
+    name = "proxy.config.telltale.stop.drain_timeout"
+    daemon.ctl_ok("config", "set", name, "7")
+    assert daemon.ctl_ok("config", "describe", name) == (
+        f"{name}\n  How long a stop waits for requests under way.\n  value    7\n  source   runtime\n  type     integer\n"
+        "  unit     seconds\n  range    0 to 3600\n  default  5\n  change   in force at once\n")
+    found = daemon.ctl_ok("config", "describe", "diags\\.output")
+    assert found.startswith("proxy.config.diags.output.alert: EL\n    Where lines of level alert go.\n")
+    assert len(daemon.ctl_ok("config", "describe").splitlines()) == 2 * len(daemon.ctl_ok("config", "match", ".").splitlines())
+
+
+def test_an_empty_text_can_be_set_where_the_record_allows_it(start_daemon):
+    daemon = start_daemon()
+    assert daemon.ctl_ok("config", "set", "proxy.config.diags.output.debug", "") == \
+        'set proxy.config.diags.output.debug to ""\n'
+    assert "lines go nowhere" in daemon.ctl_ok("debug", "enable", "--tags", "http")
+    done = daemon.ctl("config", "set", "proxy.config.http.cache.http", "")
+    assert done.returncode == 1
+    assert done.stderr == 'ttctl: refused: proxy.config.http.cache.http: "" is not an integer; expected 0 or 1\n'
+
+
 @pytest.mark.parametrize("arguments, said", [
     (["config", "get", "proxy.config.no.such"], "proxy.config.no.such"),
+    (["config", "get", "proxy.config.diags.debug.tag"], "did you mean proxy.config.diags.debug.tags?"),
+    (["config", "set", "proxy.config.http.server_port", "1"], "did you mean proxy.config.http.server_ports?"),
+    (["config", "describe", "ram_cahce"], "no record's name matches \"ram_cahce\""),
+    (["config", "describe", "proxy.config.diags.debug.tegs"], "did you mean proxy.config.diags.debug.tags?"),
+    (["config", "describe", "("], "not a regular expression"),
     (["config", "set", "proxy.config.no.such", "1"], "proxy.config.no.such"),
     (["config", "set", "proxy.config.diags.debug.enabled", "4"], "0"),
     (["config", "set", "proxy.config.diags.debug.enabled", "on"], "on"),

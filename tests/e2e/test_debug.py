@@ -73,6 +73,11 @@ def test_enable_answers_with_the_tags_it_turned_on_and_where_lines_go(proxy):
     assert not re.search(r"\bnet\b", answer)
 
 
+def test_a_pattern_that_matches_no_tag_is_answered_with_those_that_are_near(proxy):
+    assert "no tag matches yet; did you mean http" in enable(proxy, "htp$")
+    assert "no tag matches yet; did you mean cache" in enable(proxy, "cahce")
+
+
 def tag_states(daemon):
     """{tag: its line in the output of ttctl debug tags}"""
     found = {}

@@ -66,7 +66,7 @@ def test_help_lists_every_command(machine):
     for arguments in ([], ["help"], ["--help"]):
         done = machine.tt(*arguments)
         assert done.returncode == 0
-        for command in ("run", "build", "test", "load", "bench"):
+        for command in ("run", "build", "test", "load", "bench", "docs"):
             assert f"\n  {command} " in done.stdout
 
 
@@ -88,7 +88,7 @@ def test_missing_packages_are_named_with_their_reasons_and_installed(machine):
 
 
 @as_root
-@pytest.mark.parametrize("arguments, package", [(["test"], "catch2"), (["run"], "curl"), (["load"], "nghttp2-client"),
+@pytest.mark.parametrize("arguments, package", [(["test"], "catch2"), (["docs"], "catch2"), (["run"], "curl"), (["load"], "nghttp2-client"),
                                                 (["load", "--against", "haproxy"], "haproxy"),
                                                 (["bench"], "libbenchmark-dev")])
 def test_each_command_asks_for_its_own_packages(machine, arguments, package):

@@ -33,7 +33,7 @@ tl::expected<std::shared_ptr<const Pattern>, Refusal> Pattern::compile(std::stri
     pattern->code_ = pcre2_compile(units(text), text.size(), PCRE2_ANCHORED | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP, &error,
                                    &offset, nullptr);
     if (pattern->code_ == nullptr) {
-      return tl::unexpected(Refusal{fmt::format("not a valid pattern: {} at offset {}", error_text(error), offset), offset});
+      return tl::unexpected(Refusal{fmt::format("not a valid pattern: {}", error_text(error)), offset});
     }
   }
   if (auto refusal = check_pattern_syntax(text)) return tl::unexpected(std::move(*refusal));

@@ -50,15 +50,12 @@ class Scan {
 
  private:
   static Refusal empty(std::size_t offset) {
-    return {fmt::format("an alternative is empty at offset {}: it would match every tag; remove the '|', or write \"(...)?\" "
-                        "for an optional part",
-                        offset),
+    return {"an alternative is empty: it would match every tag; remove the '|', or write \"(...)?\" for an optional part",
             offset};
   }
   static Refusal comma(std::size_t offset) {
-    return {fmt::format("a comma at offset {} does not separate tags; separate alternatives with '|', as in \"http|dns\" "
-                        "(a tag with a comma in it: \"\\,\")",
-                        offset),
+    return {"a comma does not separate tags; separate alternatives with '|', as in \"http|dns\" (a tag with a comma in it: "
+            "\"\\,\")",
             offset};
   }
 

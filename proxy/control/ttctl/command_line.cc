@@ -12,6 +12,7 @@
 #include "control/query.h"
 #include "control/ttctl/printable.h"
 #include "control/utf8.h"
+#include "hint/near_words.h"
 
 namespace telltale::control {
 
@@ -19,10 +20,9 @@ namespace json = boost::json;
 
 namespace {
 
-std::string refuse_text(const std::string& text) {
-  if (text.empty()) return "must not be empty";
-  return is_utf8(text) ? "" : "is not UTF-8";
-}
+std::string refuse_bytes(const std::string& text) { return is_utf8(text) ? "" : "is not UTF-8"; }
+
+std::string refuse_text(const std::string& text) { return text.empty() ? "must not be empty" : refuse_bytes(text); }
 
 // What the options are parsed into.
 struct Given {
@@ -62,12 +62,12 @@ class Parser {
     } catch (const CLI::ParseError& e) {
       std::vector<std::string> unknown = app_.remaining(true);
       if (e.get_name() == "RequiredError" && !unknown.empty() && unknown.front()[0] != '-' && is_group_open()) {
-        return tl::unexpected(Usage{2, fmt::format("ttctl: there is no command '{}'\nRun with --help for more information.\n",
-                                                   printable(unknown.front()))});
+        return tl::unexpected(Usage{2, fmt::format("ttctl: there is no command '{}'\n{}Run with --help for more information.\n",
+                                                   printable(unknown.front()), hint())});
       }
       std::ostringstream out, err;
       bool wrong = app_.exit(e, out, err) != 0;
-      return tl::unexpected(Usage{wrong ? 2 : 0, wrong ? "ttctl: " + err.str() : out.str()});
+      return tl::unexpected(Usage{wrong ? 2 : 0, wrong ? "ttctl: " + err.str() + hint() : out.str()});
     }
     command_.control_path = !given_.control.empty()   ? given_.control
                             : !given_.config.empty()  ? default_control_path(default_runtime_dir(given_.config))
@@ -77,6 +77,12 @@ class Parser {
   }
 
  private:
+  // A line, or nothing.
+  std::string hint() {
+    std::string words = hint::near_words(app_);
+    return words.empty() ? words : "ttctl: " + words + '\n';
+  }
+
   // No command has been chosen, or only the group it is in.
   bool is_group_open() {
     std::vector<CLI::App*> chosen = app_.get_subcommands();
@@ -112,20 +118,27 @@ class Parser {
     CLI::App& config = group("config", "read and change the running configuration");
     CLI::App& get = command(config, "get", "the value of one record", [this] {
       ask("GET", "/v1/config?name=" + percent_encode(given_.name), render_record);
-      command_.arguments = {{"name", given_.name}};
+      command_.arguments = {{"name", given_.name, {}}};
     });
     text_option(get, "NAME", given_.name, "a record, like proxy.config.diags.debug.tags")->required();
     CLI::App& set = command(config, "set", "change one record in the running daemon", [this] {
       ask("PUT", "/v1/config", render_set, {{"name", given_.name}, {"value", given_.value}});
-      command_.arguments = {{"name", given_.name}, {"value", given_.value}};
+      command_.arguments = {{"name", given_.name, {}}, {"value", given_.value, {}}};
     });
     text_option(set, "NAME", given_.name, "a record")->required();
-    text_option(set, "VALUE", given_.value, "its new value; -- goes before one that begins with '-'")->required();
+    set.add_option("VALUE", given_.value, "its new value, \"\" for none; -- goes before one that begins with '-'")
+        ->check(CLI::Validator(refuse_bytes, ""))
+        ->required();
     CLI::App& match = command(config, "match", "every record whose name a pattern matches", [this] {
       ask("GET", "/v1/config/match?regex=" + percent_encode(given_.regex), render_records);
-      command_.arguments = {{"regex", given_.regex}};
+      command_.arguments = {{"regex", given_.regex, {}}};
     });
     text_option(match, "REGEX", given_.regex, "a pattern, like 'diags\\.debug'")->required();
+    CLI::App& describe = command(config, "describe", "what a record is: its meaning, type, range, default, value, source", [this] {
+      ask("GET", "/v1/config/describe?regex=" + percent_encode(given_.regex.empty() ? "." : given_.regex), render_descriptions);
+      command_.arguments = {{"regex", given_.regex, {}}};
+    });
+    text_option(describe, "NAME", given_.regex, "a record, or a pattern for names; without one, every record");
     command(config, "reload", "read the configuration files again", [this] { ask("POST", "/v1/config/reload", render_reload); });
   }
 
@@ -137,7 +150,7 @@ class Parser {
       if (!given_.client_ip.empty()) content["client_ip"] = given_.client_ip;
       if (given_.all_clients) content["all_clients"] = true;
       ask("POST", "/v1/debug/enable", render_enabled, std::move(content));
-      command_.arguments = {{"tags", given_.tags}, {"client_ip", given_.client_ip}};
+      command_.arguments = {{"tags", given_.tags, "--tags"}, {"client_ip", given_.client_ip, "--client-ip"}};
     });
     text_option(enable, "--tags", given_.tags, "pattern, matched at the start of a tag: 'http|dns'")
         ->required()

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "control/ttctl/printable.h"
+#include "hint/near_names.h"
 
 namespace telltale::control {
 
@@ -26,14 +27,11 @@ std::string padded(const std::string& text, std::size_t columns) {
   return have < columns ? text + std::string(columns - have, ' ') : text;
 }
 
-std::string record_line(const json::object& record) {
-  return fmt::format("{}: {}\n", text(record.at("name")), text(record.at("value")));
-}
+// An empty text is to be seen too.
+std::string visible(const json::value& value) { return value.as_string().empty() ? "\"\"" : text(value); }
 
-std::string joined(const json::array& list) {
-  std::string line;
-  for (const json::value& one : list) line += (line.empty() ? "" : ", ") + text(one);
-  return line;
+std::string record_line(const json::object& record) {
+  return fmt::format("{}: {}\n", text(record.at("name")), visible(record.at("value")));
 }
 
 }  // namespace
@@ -46,9 +44,31 @@ std::string render_records(const json::object& answer) {
   return lines.empty() ? "no record matches\n" : lines;
 }
 
+std::string render_descriptions(const json::object& answer) {
+  const json::array& records = answer.at("records").as_array();
+  std::string lines;
+  for (const json::value& one : records) {
+    const json::object& record = one.as_object();
+    if (records.size() > 1) {
+      lines += record_line(record) + fmt::format("    {}\n", text(record.at("description")));
+      continue;
+    }
+    const json::value* unit = record.if_contains("unit");
+    lines = fmt::format("{}\n  {}\n", text(record.at("name")), text(record.at("description")));
+    lines += fmt::format("  value    {}\n", visible(record.at("value")));
+    lines += fmt::format("  source   {}\n", text(record.at("source")));
+    lines += fmt::format("  type     {}\n", text(record.at("type")));
+    if (unit != nullptr) lines += fmt::format("  unit     {}\n", text(*unit));
+    lines += fmt::format("  range    {}\n", text(record.at("range")));
+    lines += fmt::format("  default  {}\n", visible(record.at("default")));
+    lines += fmt::format("  change   {}\n", text(record.at("change")) == "live" ? "in force at once" : "in force after a restart");
+  }
+  return lines;
+}
+
 std::string render_set(const json::object& answer) {
   const json::object& record = answer.at("record").as_object();
-  return fmt::format("set {} to {}\n", text(record.at("name")), text(record.at("value")));
+  return fmt::format("set {} to {}\n", text(record.at("name")), visible(record.at("value")));
 }
 
 std::string render_reload(const json::object& answer) {
@@ -101,9 +121,10 @@ std::string render_enabled(const json::object& answer) {
 
   for (const json::value& tag : answer.at("tags_on").as_array()) lines += fmt::format("on: {}\n", text(tag));
   if (answer.at("tags_on").as_array().empty()) {
-    const json::array& near = answer.at("near").as_array();
+    std::vector<std::string> near;
+    for (const json::value& name : answer.at("near").as_array()) near.push_back(text(name));
     lines += near.empty() ? "no tag matches yet; 'ttctl debug tags' lists those there are\n"
-                          : fmt::format("no tag matches yet; near: {}\n", joined(near));
+                          : fmt::format("no tag matches yet; {}\n", hint::did_you_mean(near));
   }
 
   const json::array& destinations = answer.at("lines_go_to").as_array();
@@ -132,15 +153,15 @@ std::string render_errors(const json::object& answer, const Arguments& arguments
     const json::object& error = one.as_object();
     const json::value* where = error.if_contains("where");
     const json::value* offset = error.if_contains("offset");
-    lines += "ttctl: refused: ";
-    if (where != nullptr) lines += text(*where) + ": ";
-    lines += text(error.at("what"));
+    const Argument* argument = nullptr;
+    for (const Argument& given : arguments) {
+      if (where != nullptr && std::string_view(where->as_string()) == given.where) argument = &given;
+    }
+    std::string place = argument != nullptr ? std::string(argument->shown) : where != nullptr ? text(*where) : std::string();
+    lines += fmt::format("ttctl: refused: {}{}{}", place, place.empty() ? "" : ": ", text(error.at("what")));
     if (offset != nullptr) lines += fmt::format(" (offset {})", shown(*offset));
     lines += '\n';
-    if (where == nullptr || offset == nullptr) continue;
-    for (const auto& [name, argument] : arguments) {
-      if (std::string_view(where->as_string()) == name) lines += caret_lines(argument, offset->to_number<std::size_t>());
-    }
+    if (argument != nullptr && offset != nullptr) lines += caret_lines(argument->text, offset->to_number<std::size_t>());
   }
   return lines;
 }

@@ -9,7 +9,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <boost/json/fwd.hpp>
@@ -18,6 +17,8 @@ namespace telltale::control {
 
 [[nodiscard]] std::string render_record(const boost::json::object& answer);         // "NAME: VALUE"
 [[nodiscard]] std::string render_records(const boost::json::object& answer);        // the same, many
+// One record: all that is known of it, a fact a line. Many: each with its value and what it does.
+[[nodiscard]] std::string render_descriptions(const boost::json::object& answer);
 [[nodiscard]] std::string render_set(const boost::json::object& answer);
 [[nodiscard]] std::string render_reload(const boost::json::object& answer);
 [[nodiscard]] std::string render_status(const boost::json::object& answer);         // sections, values aligned
@@ -25,8 +26,13 @@ namespace telltale::control {
 [[nodiscard]] std::string render_enabled(const boost::json::object& answer);
 [[nodiscard]] std::string render_disabled(const boost::json::object& answer);
 
-// What the command line named: "tags" -> its pattern, and so on. An error's offset counts in one of them.
-using Arguments = std::vector<std::pair<std::string_view, std::string>>;
+// What the command line named. An error's `where` may name one of them, and its offset then counts in it.
+struct Argument {
+  std::string_view where;  // in the protocol: "tags"
+  std::string text;        // what was given
+  std::string_view shown;  // before the reason: "--tags"; empty: the reason says enough
+};
+using Arguments = std::vector<Argument>;
 
 // Each error on a line of its own; where it has an offset, the argument and a caret below.
 [[nodiscard]] std::string render_errors(const boost::json::object& answer, const Arguments& arguments);

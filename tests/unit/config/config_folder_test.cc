@@ -155,7 +155,7 @@ TEST_CASE("config folder: a bad --set is refused and names what is near", "[conf
               "proxy.config.http.cache.http="};
   CHECK(problems_of(load_folder(folder.path, with)) ==
         Lines{"--set: \"proxy.config.http.cache.http\" has no =; expected RECORD=VALUE",
-              "--set: http.cache.http: not a record name; expected perhaps proxy.config.http.cache.http",
+              "--set: http.cache.http: not a record name; did you mean proxy.config.http.cache.http?",
               "--set: \"\": not a record name; expected a name that starts with proxy.config.",
               "--set: proxy.config.ssl.key: this record is not offered by Telltale",
               "--set: proxy.config.http.cache.http: \"\" is not an integer; expected 0 or 1"});

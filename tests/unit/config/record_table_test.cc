@@ -10,6 +10,7 @@
 
 #include "config/default_file.h"
 #include "config/records_file.h"
+#include "config/reference.h"
 #include "config/validate.h"
 
 using namespace telltale::config;
@@ -56,7 +57,7 @@ TEST_CASE("Record table: a record of Traffic Server that is not offered is refus
 TEST_CASE("Record table: a name that is nearly right is answered with the right one", "[config][records]") {
   const auto nearest = [](std::string_view name) {
     const auto names = nearest_names(name);
-    return names.empty() ? std::string_view() : names[0];
+    return names.empty() ? std::string() : names[0];
   };
   CHECK(nearest("proxy.config.http.server_port") == "proxy.config.http.server_ports");
   CHECK(nearest("proxy.config.diags.debug.tag") == "proxy.config.diags.debug.tags");
@@ -67,7 +68,7 @@ TEST_CASE("Record table: a name that is nearly right is answered with the right 
   CHECK(nearest(std::string(100000, 'x')) == "");
   CHECK(nearest_names("proxy.config.diags.output.x").size() <= 3);
   CHECK(to_string(not_offered("proxy.config.http.server_port"))
-            .ends_with("expected perhaps proxy.config.http.server_ports"));
+            .ends_with("; did you mean proxy.config.http.server_ports?"));
 }
 
 TEST_CASE("Record table: what is no record name is told so, and cannot forge a line", "[config][records]") {
@@ -95,9 +96,44 @@ TEST_CASE("configs/default: records.yaml names every record at its default", "[c
   }
 }
 
-// Not run by default: after a change of the table, `unit_config "[.write]"` writes the file anew.
+TEST_CASE("docs/config_reference.md: what follows the mark is what the table says", "[config][reference]") {
+  std::ifstream file(DOCS "/config_reference.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::size_t mark = text.str().find(kGeneratedMark);
+  REQUIRE(mark != std::string::npos);
+  CHECK(text.str().substr(mark + kGeneratedMark.size()) == record_reference());
+}
+
+TEST_CASE("Reference: every record has type, range and a heading of its own", "[config][reference]") {
+  const std::string page = record_reference();
+  for (const RecordInfo& record : record_table()) {
+    INFO(record.name);
+    CHECK_FALSE(type_words(record.kind).empty());
+    CHECK_FALSE(range_words(record.id).empty());
+    const std::string heading = "\n### `" + std::string(record.name) + "`\n\n" + std::string(record.description) + "\n";
+    const std::size_t found = page.find(heading);
+    REQUIRE(found != std::string::npos);
+    CHECK(page.find(heading, found + 1) == std::string::npos);
+  }
+  CHECK(range_words(Record::kDiagRingSize) == "a power of two from 65536 to 16777216");
+  CHECK(range_words(Record::kHttpCacheHttp) == "0 or 1");
+  CHECK(range_words(Record::kHttpConnectAttemptsTimeout) == "1 to 3600");
+}
+
+// Not run by default: after a change of the table, ./tt docs runs `unit_config "[.write]"`.
 TEST_CASE("configs/default: records.yaml can be written", "[.write]") {
   std::ofstream file(CONFIGS_DEFAULT "/records.yaml", std::ios::trunc);
   file << default_records_yaml();
+  REQUIRE(file.flush());
+}
+
+TEST_CASE("docs/config_reference.md: what follows the mark can be written", "[.write]") {
+  std::stringstream text;
+  text << std::ifstream(DOCS "/config_reference.md").rdbuf();
+  const std::size_t mark = text.str().find(kGeneratedMark);
+  REQUIRE(mark != std::string::npos);
+  std::ofstream file(DOCS "/config_reference.md", std::ios::trunc);
+  file << text.str().substr(0, mark) << kGeneratedMark << record_reference();
   REQUIRE(file.flush());
 }

@@ -277,8 +277,8 @@ TEST_CASE("records.yaml: unknown records are refused one by one, with what is ne
       problems_of(
           "records:\n  ssl:\n    server: {cipher_suite: x}\n  http:\n    server_port: 80\n  nothing: {}\n") ==
       Lines{"3:28: proxy.config.ssl.server.cipher_suite: this record is not offered by Telltale",
-            "5:18: proxy.config.http.server_port: this record is not offered by Telltale; expected perhaps "
-            "proxy.config.http.server_ports",
+            "5:18: proxy.config.http.server_port: this record is not offered by Telltale; did you mean "
+            "proxy.config.http.server_ports?",
             "6:12: proxy.config.nothing: this record is not offered by Telltale"});
 }
 

@@ -81,6 +81,14 @@ TEST_CASE("api: match lists records, and an empty list is an answer", "[control]
   CHECK(answer(target, "GET", "/v1/config/match?regex=(", "").status == 422);
 }
 
+TEST_CASE("api: a record is described with type, range, default, value and source", "[control][api]") {
+  FakeTarget target;
+  CHECK(answer(target, "GET", "/v1/config/describe?regex=debug.tags", "").json ==
+        "{\"version\":1,\"records\":[{\"name\":\"proxy.config.diags.debug.tags\",\"value\":\"http|dns\",\"source\":\"records.yaml:3\","
+        "\"description\":\"Does x.\",\"type\":\"text\",\"range\":\"any\",\"default\":\"z\",\"change\":\"live\"}]}\n");
+  CHECK(answer(target, "GET", "/v1/config/describe?regex=none", "").status == 422);
+}
+
 TEST_CASE("api: reload names what changed and what waits for a restart", "[control][api]") {
   FakeTarget target;
   json::object got = object_of(answer(target, "POST", "/v1/config/reload", ""));

@@ -51,6 +51,16 @@ struct FakeTarget : Target {
     }
     return found;
   }
+  Result<std::vector<Description>> config_describe(const std::string& name_or_regex) override {
+    ++calls;
+    std::vector<Description> found;
+    for (const auto& [name, value] : records) {
+      if (name.find(name_or_regex) == std::string::npos) continue;
+      found.push_back({{name, value, "records.yaml:3"}, "Does x.", "text", "", "any", "z", true});
+    }
+    if (found.empty()) return tl::unexpected(Error{.what = "no record's name matches", .where = "regex"});
+    return found;
+  }
   tl::expected<Reloaded, std::vector<Error>> config_reload() override {
     ++calls;
     if (!reload_errors.empty()) return tl::unexpected(reload_errors);

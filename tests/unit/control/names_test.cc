@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths, queries, UTF-8 and hints: the parts that turn text into text.
+// Paths, queries and UTF-8: the parts that turn text into text.
 #include <catch2/catch.hpp>
 
 #include "control/default_path.h"
-#include "control/near_names.h"
 #include "control/peer.h"
 #include "control/query.h"
 #include "control/socket_path.h"
@@ -83,37 +82,4 @@ TEST_CASE("utf8: well-formed sequences pass, overlong, cut, surrogate and stray 
   CHECK(to_utf8("a\xff\xc3\xa9\xc3") == "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd");
   CHECK(is_utf8("\xf4\x8f\xbf\xbf"));
   CHECK(is_utf8("\xed\x9f\xbf"));
-}
-
-TEST_CASE("edit_distance: counts inserts, deletes, replacements and swaps", "[control][near]") {
-  CHECK(edit_distance("", "") == 0);
-  CHECK(edit_distance("http", "") == 4);
-  CHECK(edit_distance("http", "http") == 0);
-  CHECK(edit_distance("htpp", "http") == 1);
-  CHECK(edit_distance("htt", "http") == 1);
-  CHECK(edit_distance("hxttp", "http") == 1);
-  CHECK(edit_distance("hhtp", "http") == 1);
-  CHECK(edit_distance("dns", "http") == 4);
-}
-
-TEST_CASE("near_names: misspelt, differently cased and contained names are found, nearest first", "[control][near]") {
-  std::vector<std::string> tags{"cache", "dns", "header_note", "http", "http_hdrs", "splitdns"};
-  CHECK(near_names("htpp", tags) == std::vector<std::string>{"http"});
-  CHECK(near_names("HTTP", tags) == std::vector<std::string>{"http", "http_hdrs"});
-  CHECK(near_names("header-note", tags) == std::vector<std::string>{"header_note"});
-  CHECK(near_names("hdrs.*", tags) == std::vector<std::string>{"http_hdrs"});
-  CHECK(near_names("cahce|^dnz$", tags) == std::vector<std::string>{"cache", "dns"});
-  CHECK(near_names("websocket", tags).empty());
-  CHECK(near_names(".*", tags).empty());
-}
-
-TEST_CASE("near_names: at most five names and sixteen alternatives are looked at", "[control][near]") {
-  std::vector<std::string> tags;
-  for (char c = 'a'; c <= 'j'; ++c) tags.push_back(std::string("http") + c);
-  CHECK(near_names("http", tags) == std::vector<std::string>(tags.begin(), tags.begin() + kNearNamesMax));
-
-  std::string pattern;
-  for (std::size_t i = 1; i < kNearAlternativesMax; ++i) pattern += "zzzzzz|";
-  CHECK(near_names(pattern + "dnss", {"dns"}) == std::vector<std::string>{"dns"});
-  CHECK(near_names("zzzzzz|" + pattern + "dnss", {"dns"}).empty());
 }

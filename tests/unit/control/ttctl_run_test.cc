@@ -83,6 +83,10 @@ TEST_CASE("ttctl: each command prints its answer and ends with 0", "[control][tt
       {{"config", "set", "proxy.config.x", "-1"}, "set proxy.config.x to -1\n"},
       {{"config", "set", "proxy.config.x", "--", "-http"}, "set proxy.config.x to -http\n"},
       {{"config", "match", "debug.t"}, "proxy.config.diags.debug.tags: http|dns\n"},
+      {{"config", "set", "proxy.config.x", ""}, "set proxy.config.x to \"\"\n"},
+      {{"config", "describe", "proxy.config.x"},
+       "proxy.config.x\n  Does x.\n  value    \"\"\n  source   records.yaml:3\n  type     text\n  range    any\n  default  z\n"
+       "  change   in force at once\n"},
       {{"config", "reload"},
        "changed: proxy.config.diags.debug.tags\nneeds a restart: proxy.config.http.server_ports\n"},
       {{"debug", "enable", "--tags", "http", "--client-ip", "127.0.0.2"},
@@ -91,7 +95,7 @@ TEST_CASE("ttctl: each command prints its answer and ends with 0", "[control][tt
        "lease 2: tags dns\nclients: all\non: dns\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
       {{"debug", "disable"}, "leases ended: 2\nproxy.config.diags.debug.enabled: 0, as before\n"},
       {{"debug", "enable", "--tags=htpp"},
-       "lease 3: tags htpp\nclients: all\nno tag matches yet; near: http\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
+       "lease 3: tags htpp\nclients: all\nno tag matches yet; did you mean http?\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
       {{"status"}, "process\n  version  0.1.0\n  pid      42\ncache\n  hits  18446744073709551615\n  full  false\n"},
       {{"status", "--json"},
        "{\"version\":1,\"status\":{\"process\":{\"version\":\"0.1.0\",\"pid\":42},"
@@ -112,11 +116,11 @@ TEST_CASE("ttctl: what the daemon refuses goes to stderr with 1, a caret where i
   Outcome got = ask(running, {"debug", "enable", "--tags", "http|("});
   CHECK(got.exit_status == kExitRefused);
   CHECK(got.out.empty());
-  CHECK(got.err == "ttctl: refused: tags: missing closing parenthesis (offset 6)\n  http|(\n        ^\n");
+  CHECK(got.err == "ttctl: refused: --tags: missing closing parenthesis (offset 6)\n  http|(\n        ^\n");
   got = ask(running, {"config", "set", "proxy.config.diags.debug.tags", "("});
-  CHECK(got.err == "ttctl: refused: value: missing closing parenthesis (offset 1)\n  (\n   ^\n");
+  CHECK(got.err == "ttctl: refused: missing closing parenthesis (offset 1)\n  (\n   ^\n");
   CHECK(ask(running, {"config", "match", "("}).exit_status == kExitRefused);
-  CHECK(ask(running, {"config", "get", "none"}).err == "ttctl: refused: name: there is no such record\n");
+  CHECK(ask(running, {"config", "get", "none"}).err == "ttctl: refused: there is no such record\n");
   got = ask(running, {"--json", "config", "get", "none"});
   CHECK(got.exit_status == kExitRefused);
   CHECK(boost::json::parse(got.out).at("errors").at(0).at("where") == "name");
@@ -142,7 +146,8 @@ TEST_CASE("ttctl: a wrong command line ends with 2 and asks nobody", "[control][
   RunningServer running;
   for (std::vector<std::string> arguments : std::vector<std::vector<std::string>>{
            {}, {"bogus"}, {"config"}, {"config", "bogus"}, {"config", "get"}, {"config", "get", ""}, {"config", "get", "a", "b"},
-           {"config", "get", "\xff"}, {"config", "set", "a"}, {"config", "set", "a", ""}, {"config", "set", "a", "-http"},
+           {"config", "get", "\xff"}, {"config", "set", "a"}, {"config", "set", "", "a"}, {"config", "set", "a", "\xff"}, {"config", "set", "a", "-http"},
+           {"config", "describe", ""}, {"config", "describe", "a", "b"},
            {"config", "match"}, {"config", "match", ""}, {"config", "reload", "x"}, {"debug"}, {"debug", "enable"},
            {"debug", "enable", "http"}, {"debug", "enable", "--tags"}, {"debug", "enable", "--tags", ""},
            {"debug", "enable", "--tags", "a", "--client-ip", ""}, {"debug", "enable", "--tags", "a", "--bogus"},
@@ -158,6 +163,15 @@ TEST_CASE("ttctl: a wrong command line ends with 2 and asks nobody", "[control][
   CHECK(run({"--control", "", "status"}, "").exit_status == kExitUsage);
   CHECK(run({"--control"}, "").exit_status == kExitUsage);
   CHECK(running.target.calls == 0);
+}
+
+TEST_CASE("ttctl: a misspelt command or option is answered with the right one", "[control][ttctl]") {
+  CHECK(run({"stauts"}, "").err == "ttctl: there is no command 'stauts'\nttctl: did you mean 'status'?\nRun with --help for more information.\n");
+  CHECK(run({"config", "describ", "x"}, "").err.find("ttctl: did you mean 'config describe'?\n") != std::string::npos);
+  CHECK(run({"enable", "--tags", "x"}, "").err.find("ttctl: did you mean 'debug enable'?\n") != std::string::npos);
+  CHECK(run({"debug", "enable", "--tag", "x"}, "").err.find("ttctl: did you mean '--tags'?\n") != std::string::npos);
+  CHECK(run({"debug", "enable", "--tags", "x", "--apend"}, "").err.find("ttctl: did you mean '--append'?\n") != std::string::npos);
+  CHECK(run({"xyzzy"}, "").err.find("did you mean") == std::string::npos);
 }
 
 TEST_CASE("ttctl: help goes to stdout with 0", "[control][ttctl]") {

@@ -2,6 +2,7 @@
 // What ttctl prints.
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "control/ttctl/printable.h"
 #include "control/ttctl/render.h"
@@ -30,9 +31,24 @@ TEST_CASE("caret_lines: the caret stands under the byte, whatever is before it",
 
 TEST_CASE("render: records are NAME: VALUE, one a line", "[control][ttctl]") {
   CHECK(render_record(object(R"({"record":{"name":"a.b","value":"x\ny","source":"default"}})")) == "a.b: x\\ny\n");
-  CHECK(render_records(object(R"({"records":[{"name":"a","value":"1"},{"name":"b","value":""}]})")) == "a: 1\nb: \n");
+  CHECK(render_records(object(R"({"records":[{"name":"a","value":"1"},{"name":"b","value":""}]})")) == "a: 1\nb: \"\"\n");
   CHECK(render_records(object(R"({"records":[]})")) == "no record matches\n");
   CHECK(render_set(object(R"({"record":{"name":"a","value":"1"}})")) == "set a to 1\n");
+}
+
+TEST_CASE("render: one description shows all that is known, many show value and meaning", "[control][ttctl]") {
+  const char* one = R"({"name":"a.b","value":"5","source":"runtime","description":"Does x.","type":"integer","unit":"seconds",
+                        "range":"1 to 9","default":"3","change":"live"})";
+  const char* other = R"({"name":"a.c","value":"","source":"default","description":"Does y.","type":"addresses",
+                          "range":"ADDR","default":"","change":"restart"})";
+  CHECK(render_descriptions(object(fmt::format(R"({{"records":[{}]}})", one).c_str())) ==
+        "a.b\n  Does x.\n  value    5\n  source   runtime\n  type     integer\n  unit     seconds\n  range    1 to 9\n"
+        "  default  3\n  change   in force at once\n");
+  CHECK(render_descriptions(object(fmt::format(R"({{"records":[{}]}})", other).c_str())) ==
+        "a.c\n  Does y.\n  value    \"\"\n  source   default\n  type     addresses\n  range    ADDR\n"
+        "  default  \"\"\n  change   in force after a restart\n");
+  CHECK(render_descriptions(object(fmt::format(R"({{"records":[{},{}]}})", one, other).c_str())) ==
+        "a.b: 5\n    Does x.\na.c: \"\"\n    Does y.\n");
 }
 
 TEST_CASE("render: reload says what changed, and what needs a restart", "[control][ttctl]") {
@@ -64,7 +80,7 @@ TEST_CASE("render: enable shows lease, clients, tags and destinations", "[contro
 
 TEST_CASE("render: enable says so when no tag matches, and when lines go nowhere", "[control][ttctl]") {
   CHECK(render_enabled(object(R"({"lease":{"id":1,"tags":"htpp"},"tags_on":[],"near":["http","http2"],"lines_go_to":[]})")) ==
-        "lease 1: tags htpp\nclients: all\nno tag matches yet; near: http, http2\n"
+        "lease 1: tags htpp\nclients: all\nno tag matches yet; did you mean http or http2?\n"
         "lines go nowhere: proxy.config.diags.output.debug names no output\n");
   CHECK(render_enabled(object(R"({"lease":{"id":1,"tags":"x"},"tags_on":[],"near":[],"lines_go_to":[{"kind":"stdout"}]})"))
             .find("no tag matches yet; 'ttctl debug tags' lists those there are\n") != std::string::npos);
@@ -78,11 +94,13 @@ TEST_CASE("render: disable says what was on before", "[control][ttctl]") {
 }
 
 TEST_CASE("render: an error shows reason and offset, and a caret under the argument it counts in", "[control][ttctl]") {
-  Arguments arguments{{"tags", "http|("}, {"client_ip", "1.2.3"}};
+  Arguments arguments{{"tags", "http|(", "--tags"}, {"client_ip", "1.2.3", "--client-ip"}, {"value", "(", {}}};
   CHECK(render_errors(object(R"({"errors":[{"what":"no end","where":"tags","offset":6}]})"), arguments) ==
-        "ttctl: refused: tags: no end (offset 6)\n  http|(\n        ^\n");
+        "ttctl: refused: --tags: no end (offset 6)\n  http|(\n        ^\n");
   CHECK(render_errors(object(R"({"errors":[{"what":"no address","where":"client_ip","offset":0}]})"), arguments) ==
-        "ttctl: refused: client_ip: no address (offset 0)\n  1.2.3\n  ^\n");
+        "ttctl: refused: --client-ip: no address (offset 0)\n  1.2.3\n  ^\n");
+  CHECK(render_errors(object(R"({"errors":[{"what":"a.b: no end","where":"value","offset":1}]})"), arguments) ==
+        "ttctl: refused: a.b: no end (offset 1)\n  (\n   ^\n");
   CHECK(render_errors(object(R"({"errors":[{"what":"bad","where":"records.yaml:4:7"},{"what":"too\nbad"}]})"), arguments) ==
         "ttctl: refused: records.yaml:4:7: bad\nttctl: refused: too\\nbad\n");
 }
