@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Reads one HTTP/1 head into a RequestHead or ResponseHead. Boost.Beast parses; on top of it stand
-// stricter rules, so that no two hops can read a message differently: CRLF only, no folded lines, tchar
-// names, no control bytes in values, HTTP/1.0 and 1.1 only, exactly one Host in 1.1, framing as
-// http/framing.h has it, at most kConnectionOptionsMax options in Connection.
+// Reads one HTTP/1 head into a RequestHead or ResponseHead, by rules so strict that no two hops can read a
+// message differently: CRLF only, no folded lines, tchar names, no control bytes in values, HTTP/1.0 and 1.1
+// only, exactly one Host in 1.1, framing as http/framing.h has it, at most kConnectionOptionsMax options in
+// Connection. Requests are read by request_head_reader.h, responses by Boost.Beast.
 //
 // | parse() says | head                                      | then                                      |
 // |--------------|-------------------------------------------|-------------------------------------------|
@@ -26,6 +26,7 @@
 #include "http/request_head.h"
 #include "http/response_head.h"
 #include "http1/head_scanner.h"
+#include "http1/request_head_reader.h"
 
 namespace telltale::http1 {
 
@@ -82,7 +83,8 @@ class RequestHeadParser : public HeadParser {
   [[nodiscard]] Parse parse(std::string_view buffer, http::RequestHead& out);
 
  private:
-  Parse check(http::RequestHead& out);
+  Parse finish(const RequestFacts& facts, http::RequestHead& out);
+  Parse explain(std::string_view head, const RequestReading& reading, const http::RequestHead& out);
 };
 
 class ResponseHeadParser : public HeadParser {

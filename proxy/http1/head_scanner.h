@@ -3,8 +3,8 @@
 
 // Finds the end of an HTTP/1 head in a buffer that grows, and refuses early what must never reach the
 // parser: bare LF, folded lines, too many bytes or lines. Looks at each byte once, whatever the sizes of
-// the reads. Used by the head parsers only, which give the whole head to Boost.Beast in one piece:
-// Beast then never sees half a head and needs no memory of its own.
+// the reads. Used by the head parsers only, which then read the whole head in one piece and never resume.
+// A request that arrives whole, as nearly all do, is read without it.
 //
 // **Thread safety:** thread-compatible.
 // **Source:** RFC 9112 sections 2.2 and 5.2.
@@ -31,6 +31,11 @@ class HeadScanner {
 
   void reset() { start_ = line_ = scanned_ = lines_ = 0, empty_lines_ = 0; }
   void set_limits(HeadLimits limits) { limits_ = limits; }  // between heads
+  const HeadLimits& limits() const { return limits_; }
+
+  bool fresh() const { return scanned_ == 0; }  // has seen no byte of this head
+  // The head begins at the buffer's first byte and ends here: found without scan().
+  void set_end(std::size_t end) { scanned_ = end; }
 
   // `buffer` must begin with the bytes given before. After an error the scanner must be reset.
   Found scan(std::string_view buffer, bool skip_empty_lines);
