@@ -66,8 +66,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(std::ato
 
 constexpr unsigned kHeldBackShift = 20;
 constexpr unsigned kCountedShift = 42;
-constexpr std::uint64_t kFlag = 1;
-constexpr std::uint64_t kPhaseOne = 2;
+constexpr std::uint64_t kPhaseOne = 2;  // bit 0: kFlag
 constexpr std::uint64_t kPhaseMask = (std::uint64_t{1} << kHeldBackShift) - kPhaseOne;
 constexpr std::uint64_t kHeldBackOne = std::uint64_t{1} << kHeldBackShift;
 constexpr std::uint64_t kCountedOne = std::uint64_t{1} << kCountedShift;
@@ -78,8 +77,8 @@ constexpr std::uint64_t held_back(std::uint64_t state) {
   return (state >> kHeldBackShift) & ((std::uint64_t{1} << (kCountedShift - kHeldBackShift)) - 1);
 }
 
-constexpr int kSpins = 100;                  // looks before sleeping: 1 us to 4 us, about a futex round trip
-constexpr std::uint32_t kSlotRetry = 1024;   // counted reads until a thread without slot looks for one again
+constexpr int kSpins = 100;                 // looks before sleeping: 1 us to 4 us, about a futex round trip
+constexpr std::uint32_t kSlotRetry = 1024;  // counted reads until a thread without slot looks for one again
 
 void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -124,20 +123,18 @@ const void* low_half(const std::atomic<std::uint64_t>& state) noexcept {
 
 int membarrier(int command) noexcept { return static_cast<int>(::syscall(SYS_membarrier, command, 0, 0)); }
 
-using Entry = std::atomic<const void*>;   // the lock a thread reads under, or null
+using lock_detail::Entry;
 
 struct alignas(64) Slot {
-  std::atomic<std::uint64_t> owner{0};   // serial number << 32 | thread id; thread id 0: free
+  std::atomic<std::uint64_t> owner{0};  // serial number << 32 | thread id; thread id 0: free
   Entry held[OneWriterMultiReader::kHeldPerThread]{};
 };
 static_assert(sizeof(Slot) == 64, "a slot is a cache line");
 
 struct Thread {
   Slot* slot = nullptr;
-  std::uint32_t used = 0;       // bit i: held[i] is taken; known to the owner only
-  std::uint32_t retry_in = 0;   // counted reads until the next look for a slot
+  std::uint32_t retry_in = 0;  // counted reads until the next look for a slot
 };
-constexpr std::uint32_t kAllUsed = (1U << OneWriterMultiReader::kHeldPerThread) - 1;
 
 constinit Slot slots[OneWriterMultiReader::kSlots]{};
 // Slots below this index have been used. Partner: take_slot raises it (seq_cst) before the slot's first
@@ -145,11 +142,20 @@ constinit Slot slots[OneWriterMultiReader::kSlots]{};
 // (1. above).
 constinit std::atomic<std::uint32_t> slots_used{0};
 // Written at start and after fork, when no other thread can use a slot: relaxed is enough.
-constinit std::atomic<bool> asymmetric{false};   // membarrier(2) works: readers need no fence
-constinit std::atomic<pid_t> process{0};         // slots are given out in this process; 0: in none yet
+constinit std::atomic<bool> asymmetric{false};  // membarrier(2) works: readers need no fence
+constinit std::atomic<pid_t> process{0};        // slots are given out in this process; 0: in none yet
+
+// What first_entry points to where the short path is closed. Never written.
+constinit Entry no_entry{&no_entry};
 
 // Initial-exec: found by one load, never allocated by the loader on first use. No destructor.
 constinit thread_local Thread me __attribute__((tls_model("initial-exec"))){};
+
+// Lets the thread's reads take the short path if its slot and membarrier(2) allow it.
+void choose_path() noexcept {
+  const bool is_short = me.slot != nullptr && asymmetric.load(std::memory_order_relaxed);
+  lock_detail::first_entry = is_short ? &me.slot->held[0] : &no_entry;
+}
 
 void after_fork_in_child() noexcept {
   KeepErrno keep;
@@ -159,12 +165,12 @@ void after_fork_in_child() noexcept {
       for (Entry& entry : slot.held) entry.store(nullptr, std::memory_order_relaxed);
     }
     const std::uint64_t serial = (slot.owner.load(std::memory_order_relaxed) >> 32) + 1;
-    slot.owner.store(serial << 32 | (mine ? static_cast<std::uint32_t>(::gettid()) : 0),
-                     std::memory_order_relaxed);
+    slot.owner.store(serial << 32 | (mine ? static_cast<std::uint32_t>(::gettid()) : 0), std::memory_order_relaxed);
   }
   // Inherited on the kernels known to us; nothing promises it.
   if (asymmetric.load(std::memory_order_relaxed)) {
     asymmetric.store(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0, std::memory_order_relaxed);
+    choose_path();
   }
   process.store(::getpid(), std::memory_order_relaxed);
 }
@@ -227,36 +233,34 @@ Slot* take_slot() noexcept {
   return take_slot_of(0, tid);
 }
 
-// Index of the calling thread's entry that names `lock`, or -1. Only the owner writes them: relaxed.
-inline int find_mine(const void* lock) noexcept {
-  for (std::uint32_t left = me.used; left != 0; left &= left - 1) {
-    const int index = std::countr_zero(left);
-    if (me.slot->held[index].load(std::memory_order_relaxed) == lock) return index;
+// The calling thread's entry that names `lock`, or null. Only the owner writes them: relaxed.
+Entry* find_mine(const void* lock) noexcept {
+  if (me.slot == nullptr) return nullptr;
+  for (Entry& entry : me.slot->held) {
+    if (entry.load(std::memory_order_relaxed) == lock) return &entry;
   }
-  return -1;
+  return nullptr;
 }
 
-__attribute__((noinline)) bool find_slot() noexcept {
+bool find_slot() noexcept {
   if (me.retry_in != 0) {
     --me.retry_in;
     return false;
   }
   me.slot = take_slot();
   if (me.slot == nullptr) me.retry_in = kSlotRetry;
+  choose_path();
   return me.slot != nullptr;
 }
 
-// Takes an entry for `lock` and returns its index; -1: the thread must count instead.
-int claim(const void* lock) noexcept {
-  if (me.slot == nullptr && !find_slot()) return -1;
-  if (find_mine(lock) >= 0) die("the shared side is asked for by a thread that holds it");
-  if (me.used == kAllUsed) return -1;
-  const int index = std::countr_one(me.used);
-  me.used |= 1U << index;
-  return index;
+// A free entry to announce `lock` in, or null: the thread must count instead.
+Entry* claim(const void* lock) noexcept {
+  if (me.slot == nullptr && !find_slot()) return nullptr;
+  if (find_mine(lock) != nullptr) die("the shared side is asked for by a thread that holds it");
+  return find_mine(nullptr);
 }
 
-// Partners: announce and retract (1. and 2. above).
+// Partners: announce and retract, enter and leave (1. and 2. above).
 bool names(const Slot& slot, const void* lock) noexcept {
   for (const Entry& entry : slot.held) {
     if (entry.load(std::memory_order_seq_cst) == lock) return true;
@@ -283,87 +287,72 @@ void show_flag() noexcept {
 
 }  // namespace
 
-// True: inside. False: the flag is up and the entry must be retracted.
-inline bool OneWriterMultiReader::announce(Entry& entry) noexcept {
-  if (asymmetric.load(std::memory_order_relaxed)) [[likely]] {
-    entry.store(this, std::memory_order_release);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return (state_.load(std::memory_order_acquire) & kFlag) == 0;
-  }
+namespace lock_detail {
+constinit thread_local Entry* first_entry = &no_entry;
+}  // namespace lock_detail
+
+inline bool OneWriterMultiReader::enter(Entry& entry) noexcept {
+  if (asymmetric.load(std::memory_order_relaxed)) [[likely]]
+    return announce(entry);
   entry.store(this, std::memory_order_seq_cst);
   return (state_.load(std::memory_order_seq_cst) & kFlag) == 0;
 }
 
-// True: the flag is up, a writer may be waiting for this entry.
-inline bool OneWriterMultiReader::retract(Entry& entry) noexcept {
-  if (asymmetric.load(std::memory_order_relaxed)) [[likely]] {
-    entry.store(nullptr, std::memory_order_release);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    return (state_.load(std::memory_order_relaxed) & kFlag) != 0;
-  }
+inline bool OneWriterMultiReader::leave(Entry& entry) noexcept {
+  if (asymmetric.load(std::memory_order_relaxed)) [[likely]]
+    return retract(entry);
   entry.store(nullptr, std::memory_order_seq_cst);
   return (state_.load(std::memory_order_seq_cst) & kFlag) != 0;
 }
 
-// The usual read, a thread's only one at the time, is spelled out in lock_shared and unlock_shared: it
-// stores constants, where bits computed from the last value would make each read wait for the one before,
-// and needs no stack frame.
-void OneWriterMultiReader::lock_shared() noexcept {
-  if (me.used != 0 || me.slot == nullptr) [[unlikely]] return lock_shared_slowly(-1);
-  me.used = 1;
-  if (!announce(me.slot->held[0])) [[unlikely]] lock_shared_slowly(0);
+void OneWriterMultiReader::lock_shared_slowly() noexcept {
+  Entry* entry = claim(this);
+  if (entry == nullptr) return wait_for_turn();
+  if (enter(*entry)) return;
+  if (leave(*entry)) wake_draining_writer();
+  enter_after_writer(*entry);
 }
 
-// `announced`: index of the entry with which the caller has met the flag, or -1.
-__attribute__((noinline)) void OneWriterMultiReader::lock_shared_slowly(int announced) noexcept {
-  const int index = announced >= 0 ? announced : claim(this);
-  if (index < 0) return wait_for_turn();
-  Entry& entry = me.slot->held[index];
-  if (announced < 0 && announce(entry)) return;
+// The first entry has been announced, and the flag was up.
+void OneWriterMultiReader::lock_shared_held_back() noexcept {
+  Entry& entry = *lock_detail::first_entry;
   if (retract(entry)) wake_draining_writer();
+  enter_after_writer(entry);
+}
+
+// From the count to the slot, in this order: a writer that finds the count gone finds the entry.
+void OneWriterMultiReader::enter_after_writer(Entry& entry) noexcept {
   wait_for_turn();
-  // From the count to the slot, in this order: a writer that finds the count gone finds the entry.
   entry.store(this, std::memory_order_release);
   leave_counted();
 }
 
 bool OneWriterMultiReader::try_lock_shared() noexcept {
-  const int index = claim(this);
-  if (index < 0) [[unlikely]] {
-    std::uint64_t state = state_.load(std::memory_order_relaxed);
-    while ((state & kFlag) == 0) {
-      if (state_.compare_exchange_weak(state, state + kCountedOne, std::memory_order_acquire,
-                                       std::memory_order_relaxed)) {
-        return true;
-      }
-    }
+  Entry* entry = claim(this);
+  if (entry != nullptr) [[likely]] {
+    if (enter(*entry)) [[likely]]
+      return true;
+    if (leave(*entry)) wake_draining_writer();
     return false;
   }
-  Entry& entry = me.slot->held[index];
-  if (announce(entry)) [[likely]] return true;
-  if (retract(entry)) wake_draining_writer();
-  me.used &= ~(1U << index);
+  std::uint64_t state = state_.load(std::memory_order_relaxed);
+  while ((state & kFlag) == 0) {
+    if (state_.compare_exchange_weak(state, state + kCountedOne, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+      return true;
+    }
+  }
   return false;
 }
 
-void OneWriterMultiReader::unlock_shared() noexcept {
-  if (me.used != 1 || me.slot->held[0].load(std::memory_order_relaxed) != this) [[unlikely]] {
-    return unlock_shared_slowly();
-  }
-  me.used = 0;   // before the entry: nothing but the flag remains to be looked at after it
-  if (retract(me.slot->held[0])) [[unlikely]] wake_draining_writer();
-}
-
-__attribute__((noinline)) void OneWriterMultiReader::unlock_shared_slowly() noexcept {
-  const int index = find_mine(this);
-  if (index < 0) return leave_counted();
-  const bool writer = retract(me.slot->held[index]);
-  me.used &= ~(1U << index);
-  if (writer) wake_draining_writer();
+void OneWriterMultiReader::unlock_shared_slowly() noexcept {
+  Entry* entry = find_mine(this);
+  if (entry == nullptr) return leave_counted();
+  if (leave(*entry)) wake_draining_writer();
 }
 
 // Returns with the calling thread counted inside. Partner of all changes: step_down's release.
-__attribute__((noinline)) void OneWriterMultiReader::wait_for_turn() noexcept {
+void OneWriterMultiReader::wait_for_turn() noexcept {
   if (writer_.load(std::memory_order_relaxed) == &me) {
     die("the shared side is asked for by the thread that writes");
   }
@@ -391,7 +380,7 @@ __attribute__((noinline)) void OneWriterMultiReader::wait_for_turn() noexcept {
 }
 
 // Release: what was read, or the entry just stored, before the count falls. Partner: wait_until_drained.
-__attribute__((noinline)) void OneWriterMultiReader::leave_counted() noexcept {
+void OneWriterMultiReader::leave_counted() noexcept {
   const std::uint64_t before = state_.fetch_sub(kCountedOne, std::memory_order_acq_rel);
   if (counted(before) == 0) die("the shared side is given back by a thread that does not hold it");
   if ((before & kFlag) != 0 && counted(before) == 1) wake_draining_writer();
@@ -399,13 +388,13 @@ __attribute__((noinline)) void OneWriterMultiReader::leave_counted() noexcept {
 
 // Both sides exchange draining_, so one of them comes second and, by acquire, knows what the first did
 // before: the reader finds 1 and wakes, or the writer's next look finds the reader gone.
-__attribute__((noinline)) void OneWriterMultiReader::wake_draining_writer() noexcept {
+void OneWriterMultiReader::wake_draining_writer() noexcept {
   if (draining_.exchange(0, std::memory_order_acq_rel) == 1) futex_wake(&draining_, 1);
 }
 
 void OneWriterMultiReader::wait_until_drained() noexcept {
   const std::uint32_t count = slots_used.load(std::memory_order_seq_cst);
-  std::uint32_t next = 0;   // slots below need no second look (4. above)
+  std::uint32_t next = 0;  // slots below need no second look (4. above)
   auto drained = [&] {
     if (counted(state_.load(std::memory_order_acquire)) != 0) return false;
     while (next < count && !names(slots[next], this)) ++next;
@@ -420,14 +409,14 @@ void OneWriterMultiReader::wait_until_drained() noexcept {
     if (drained()) break;
     futex_sleep(&draining_, 1);
   }
-  draining_.exchange(0, std::memory_order_acq_rel);   // not a store: the chain of exchanges must not break
+  draining_.exchange(0, std::memory_order_acq_rel);  // not a store: the chain of exchanges must not break
 }
 
 void OneWriterMultiReader::lock() noexcept {
   if (writer_.load(std::memory_order_relaxed) == &me) {
     die("the exclusive side is asked for by the thread that holds it");
   }
-  if (find_mine(this) >= 0) die("the exclusive side is asked for by a thread that reads");
+  if (find_mine(this) != nullptr) die("the exclusive side is asked for by a thread that reads");
 
   // seq_cst, all accesses to the two ticket words: pass_ticket sees our ticket and wakes, or we see the turn.
   const std::uint32_t ticket = next_ticket_.fetch_add(1, std::memory_order_seq_cst);
@@ -457,8 +446,7 @@ bool OneWriterMultiReader::try_lock() noexcept {
   std::uint64_t state = state_.load(std::memory_order_relaxed);
   bool raised = false;
   while (!raised && counted(state) == 0 && !read_by_anybody(this)) {
-    raised = state_.compare_exchange_weak(state, state | kFlag, std::memory_order_seq_cst,
-                                          std::memory_order_relaxed);
+    raised = state_.compare_exchange_weak(state, state | kFlag, std::memory_order_seq_cst, std::memory_order_relaxed);
   }
   if (!raised) {
     pass_ticket(ticket + 1);
