@@ -47,6 +47,8 @@ enum class Unit : std::uint8_t {
   kWorkers,
   kFields,
   kConnections,
+  kStreams,
+  kFrames,
   kSeconds,
   kBytes,
   kBytesPowerOfTwo

@@ -29,6 +29,8 @@ std::string_view unit_words(Unit unit) {
     case Unit::kWorkers: return "workers";
     case Unit::kFields: return "fields";
     case Unit::kConnections: return "connections";
+    case Unit::kStreams: return "streams";
+    case Unit::kFrames: return "frames";
     case Unit::kSeconds: return "seconds";
     case Unit::kBytes:
     case Unit::kBytesPowerOfTwo: return "bytes";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a transaction needs of its client's protocol: one request, one response. HTTP/1.1 sessions implement
-// it, HTTP/2 streams will; a transaction never knows which one it has.
+// What a transaction needs of its client's protocol: one request, one response. HTTP/1.1 sessions and HTTP/2
+// streams implement it; a transaction never knows which one it has.
 //
 //   order of calls:  read_content()*   any time, until kEnd
 //                    send_interim()*   before the final head
@@ -48,6 +48,16 @@ struct PreparedResponse {
   std::chrono::seconds age;
 };
 
+// Told once when an exchange's client no longer wants the answer, so that whoever waits for an origin need not.
+class ClientWatcher {
+ public:
+  // Must not resume a coroutine within the call.
+  virtual void client_gone() noexcept = 0;
+
+ protected:
+  ~ClientWatcher() = default;
+};
+
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -72,6 +82,10 @@ class Exchange {
   virtual void abort() noexcept = 0;
   // Makes a pending read_content() return kBroken soon.
   virtual void stop_reading() noexcept = 0;
+
+  // Who is to be told that the client is gone; null: nobody any more. HTTP/1.1 tells nobody: there a client that
+  // ends its side may still read, and one that is gone is noticed by sending to it.
+  virtual void watch_client(ClientWatcher*) noexcept {}
 
   virtual bool head_sent() const noexcept = 0;            // a final head went out, whole or in part
   virtual std::uint64_t content_bytes_sent() const noexcept = 0;

@@ -6,6 +6,7 @@
 
 #include <telltale/diag/dbg.h>
 
+#include "http/preface.h"
 #include "http/print.h"
 #include "http/status.h"
 #include "http1/chunk_encoder.h"
@@ -44,6 +45,7 @@ net::Task<void> Session::run() {
   Dbg(http1_dbg, "connection from {} accepted", stream_->peer());
   for (;;) {
     Next next = co_await read_head();
+    if (next == Next::kHttp2) co_return;
     if (next == Next::kEnd) break;
     begin_exchange();
     co_await handler_.serve(*this);
@@ -58,11 +60,23 @@ net::Task<void> Session::run() {
       stream_->bytes_out());
 }
 
+// Half a preface waits for its rest like half a head.
+Parse Session::parse_head() {
+  if (may_be_http2_) [[unlikely]] {
+    const http::Preface preface = http::match_preface(input_.data());
+    speaks_http2_ = preface == http::Preface::kWhole;
+    if (speaks_http2_) return Parse::kDone;
+    if (preface == http::Preface::kPart) return Parse::kNeedMore;
+    may_be_http2_ = false;
+  }
+  return parser_.parse(input_.data(), request_);
+}
+
 // Reads until a whole head is there. Answers what cannot be a request itself.
 net::Task<Session::Next> Session::read_head() {
   parser_.set_limits(settings_.head);
   parser_.reset();
-  Parse parsed = input_.empty() ? Parse::kNeedMore : parser_.parse(input_.data(), request_);
+  Parse parsed = input_.empty() ? Parse::kNeedMore : parse_head();
   bool started = !input_.empty();
   stream_->set_deadline(stream_->worker().now() + (started ? settings_.request_head_max : settings_.keep_alive_max));
 
@@ -97,12 +111,13 @@ net::Task<Session::Next> Session::read_head() {
         started = true;
         stream_->set_deadline(stream_->worker().now() + settings_.request_head_max);
       }
-      parsed = parser_.parse(input_.data(), request_);
+      parsed = parse_head();
     } else if (io.state == net::Io::kClosed || io.state == net::Io::kError) {
       if (parser_.started(input_.data())) Dbg(http1_dbg, "client closed in the middle of a request head");
       co_return Next::kEnd;
     }
   }
+  if (speaks_http2_) co_return Next::kHttp2;
   if (parsed == Parse::kDone) {
     ++requests_;
     input_.pin(parser_.consumed());

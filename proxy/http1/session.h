@@ -41,8 +41,14 @@ class Session final : public http::Exchange {
           std::uint64_t connection_id);
   ~Session() override;
 
-  // Serves the connection to its end.
+  // Serves the connection to its end, or until it turns out to speak HTTP/2.
   net::Task<void> run();
+
+  // After run(): the connection began with HTTP/2's preface. Then the stream may be taken, and what was received on
+  // it, the preface included, lives as long as the session.
+  bool speaks_http2() const noexcept { return speaks_http2_; }
+  std::unique_ptr<net::Stream> take_stream() noexcept { return std::move(stream_); }
+  std::string_view received() const noexcept { return input_.data(); }
 
   http::RequestHead& request() noexcept override { return request_; }
   const net::Endpoint& client() const noexcept override { return stream_->peer(); }
@@ -60,9 +66,10 @@ class Session final : public http::Exchange {
   std::uint64_t content_bytes_sent() const noexcept override { return content_bytes_sent_; }
 
  private:
-  enum class Next : std::uint8_t { kRequest, kEnd };
+  enum class Next : std::uint8_t { kRequest, kEnd, kHttp2 };
 
   net::Task<Next> read_head();
+  Parse parse_head();
   bool reusable_at_once() const noexcept;
   net::Task<bool> end_exchange();
   net::Task<void> refuse_with(std::uint16_t status, std::string_view why);
@@ -72,8 +79,8 @@ class Session final : public http::Exchange {
   ConnectionField connection_field() const noexcept;
   net::Task<bool> send_parts(std::span<iovec> parts);
 
-  // Constant after construction.
-  const std::unique_ptr<net::Stream> stream_;
+  // Constant after construction, but for a stream that is taken.
+  std::unique_ptr<net::Stream> stream_;
   http::Handler& handler_;
   const SessionSettings& settings_;
   diag::Client client_;
@@ -84,6 +91,8 @@ class Session final : public http::Exchange {
   RequestHeadParser parser_;
   ContentReader content_;
   std::uint64_t requests_ = 0;
+  bool may_be_http2_ = true;  // nothing has come yet that says otherwise
+  bool speaks_http2_ = false;
   bool close_after_ = false;  // no further request on this connection
   bool broken_ = false;       // reset instead of a clean end
 

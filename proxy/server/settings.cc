@@ -15,6 +15,8 @@ std::chrono::seconds seconds(const Records& records, Record record) {
 
 std::size_t size(const Records& records, Record record) { return static_cast<std::size_t>(records.integer(record)); }
 
+std::uint32_t count(const Records& records, Record record) { return static_cast<std::uint32_t>(records.integer(record)); }
+
 bool on(const Records& records, Record record) { return records.integer(record) != 0; }
 
 std::uint8_t routes(std::string_view letters) {
@@ -46,6 +48,21 @@ void apply_settings(const Records& r, txn::WorkerState& state) {
   state.session_settings.keep_alive_max = seconds(r, Record::kHttpKeepAliveNoActivityTimeoutIn);
   state.session_settings.request_head_max = seconds(r, Record::kHttpRequestHeadTimeout);
   state.session_settings.client_inactivity_max = seconds(r, Record::kHttpTransactionNoActivityTimeoutIn);
+  http2::SessionSettings& h2 = state.http2_settings;
+  h2.streams_max = count(r, Record::kHttp2MaxConcurrentStreamsIn);
+  h2.stream_window_bytes = count(r, Record::kHttp2InitialWindowSizeIn);
+  h2.connection_window_bytes = count(r, Record::kHttp2ConnectionWindowSizeIn);
+  h2.header_list_bytes_max = size(r, Record::kHttp2MaxHeaderListSize);
+  h2.fields_max = fields_max;
+  h2.frames = {.settings_max = count(r, Record::kHttp2MaxSettingsFramesPerMinute),
+               .ping_max = count(r, Record::kHttp2MaxPingFramesPerMinute),
+               .priority_max = count(r, Record::kHttp2MaxPriorityFramesPerMinute),
+               .rst_stream_max = count(r, Record::kHttp2MaxRstStreamFramesPerMinute),
+               .continuation_max = count(r, Record::kHttp2MaxContinuationFramesPerMinute),
+               .empty_max = count(r, Record::kHttp2MaxEmptyFramesPerMinute)};
+  h2.keep_alive_max = state.session_settings.keep_alive_max;
+  h2.request_head_max = state.session_settings.request_head_max;
+  h2.client_inactivity_max = state.session_settings.client_inactivity_max;
   state.response_limits = {response_head_max, fields_max};
   state.origin_settings.idle_max = size(r, Record::kOriginConnectionsMax);
   state.origin_settings.idle_time_max = seconds(r, Record::kHttpKeepAliveNoActivityTimeoutOut);

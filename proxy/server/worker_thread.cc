@@ -8,6 +8,7 @@
 #include <telltale/diag/output.h>
 
 #include "http1/session.h"
+#include "http2/session.h"
 
 namespace telltale::server {
 namespace {
@@ -85,8 +86,18 @@ net::Detached WorkerThread::serve(std::unique_ptr<net::Stream> stream, std::uint
   {
     http1::Session session(std::move(stream), handler_, state_.session_settings, state_.blocks, connection_id);
     co_await session.run();
+    if (session.speaks_http2()) {
+      std::string received(session.received());
+      co_await serve_http2(session.take_stream(), connection_id, std::move(received));
+    }
   }
   state_.counters.connections_open.sub();
+}
+
+// A task of its own, so that connections which speak HTTP/1.1 hold no memory for it.
+net::Task<void> WorkerThread::serve_http2(std::unique_ptr<net::Stream> stream, std::uint64_t connection_id, std::string received) {
+  http2::Session session(std::move(stream), handler_, state_.http2_settings, state_.http2, connection_id);
+  co_await session.run(std::move(received));
 }
 
 // Once a second until the worker stops.

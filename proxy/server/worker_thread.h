@@ -48,6 +48,7 @@ class WorkerThread {
  private:
   void accept(net::UniqueFd socket, const net::Endpoint& peer);
   net::Detached serve(std::unique_ptr<net::Stream> stream, std::uint64_t connection_id);
+  net::Task<void> serve_http2(std::unique_ptr<net::Stream> stream, std::uint64_t connection_id, std::string received);
   net::Detached keep_house();
 
   net::Worker worker_;

@@ -11,6 +11,8 @@
 #include "cache/ram_cache.h"
 #include "http1/input_buffer.h"
 #include "http1/session.h"
+#include "http2/session_settings.h"
+#include "http2/worker_part.h"
 #include "net/worker.h"
 #include "origin/pool.h"
 #include "txn/counters.h"
@@ -47,11 +49,13 @@ struct WorkerState {
   RuntimePtr runtime;
 
   http1::SessionSettings session_settings;
+  http2::SessionSettings http2_settings;
   http1::HeadLimits response_limits;
   origin::PoolSettings origin_settings;
   std::size_t connections_max = 10000;
 
   http1::BlockPool blocks;
+  http2::WorkerPart http2;
   origin::Pool origins;
   IdSource connections;
   IdSource transactions;

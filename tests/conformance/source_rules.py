@@ -17,11 +17,12 @@ BELOW = {
     "net": set(),
     "http": {"net"},
     "http1": {"http", "net"},
+    "http2": {"http", "net"},
     "cache": {"http"},
     "config": {"hint"},
     "remap": {"config"},
     "origin": {"http", "http1", "net"},
-    "txn": {"cache", "http", "http1", "net", "origin", "remap"},
+    "txn": {"cache", "http", "http1", "http2", "net", "origin", "remap"},
     "control": {"hint"},
 }  # server may include everything
 
