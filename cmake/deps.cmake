@@ -5,8 +5,8 @@
 #
 #   telltale_package(GROUP PACKAGE "reason")
 #
-# Groups: build (the product), run, test, load, bench (the ./tt command of that name needs them besides),
-# peer (./tt load --against PEER).
+# Groups: build (the product), run, test, load, bench (the ./tt command of that name needs them besides); the
+# others are those of ./tt load --against GROUP.
 
 function(telltale_package group package reason)
 endfunction()
@@ -35,7 +35,9 @@ telltale_package(test  curl            "an HTTP client that is not ours")
 telltale_package(test  nghttp2-client  "nghttp and h2load, HTTP/2 clients that are not ours")
 telltale_package(load  nghttp2-client  "h2load, the load generator")
 telltale_package(load  python3         "alternates the runs and prints the medians")
-telltale_package(peer  haproxy         "the proxy that ./tt load --against haproxy compares with")
+telltale_package(haproxy haproxy       "the proxy that ./tt load --against haproxy compares with")
+telltale_package(nginx nginx           "the proxy that ./tt load --against nginx compares with, built --with-debug; Debian also starts it as a service on port 80")
+telltale_package(trafficserver trafficserver "the proxy that ./tt load --against trafficserver compares with; Debian also starts it as a service on port 8080")
 telltale_package(bench libbenchmark-dev "micro-benchmarks")
 
 find_package(Threads REQUIRED)

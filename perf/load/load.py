@@ -17,7 +17,7 @@ import tempfile
 
 from telltale_load import Failed, figures, h2load, machine, report
 from telltale_load.alternation import Alternation
-from telltale_load.servers import Haproxy
+from telltale_load.peers import PEERS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "perf" / "results"
@@ -62,13 +62,16 @@ def settings_of(arguments):
     parser.add_argument("--proto", type=_protocol, default="h1",
                         help="h1: HTTP/1.1 (the default); h2: HTTP/2, ten streams on each connection")
     parser.add_argument("--tags", metavar="RE", help="also measure with debug on and this pattern of tags")
-    parser.add_argument("--against", choices=[figures.HAPROXY], help="also measure this proxy, in the same rounds")
+    parser.add_argument("--against", action="append", choices=list(PEERS), default=[],
+                        help="also measure this proxy, in the same rounds, also with its own debug output on and matching "
+                             "nothing where it has that; may be given for each of them")
     parser.add_argument("--seed", type=_between(0, 2**32), help="of the order within each round; by default random")
     parser.add_argument("--gate", action="store_true", help="exit status 1 if a gate is missed")
     parser.add_argument("--save", metavar="NAME", type=_name, help="write all runs to perf/results/NAME.json")
     settings = parser.parse_args(arguments)
     if settings.requests is not None and settings.requests < settings.connections:
         parser.error(f"--requests {settings.requests} leaves some of {settings.connections} connections without one")
+    settings.against = list(dict.fromkeys(settings.against))
     if settings.seed is None:
         settings.seed = random.SystemRandom().randrange(1_000_000)
     return settings
@@ -93,8 +96,10 @@ def _interrupt(_number, _frame):
 def measure(settings):
     placement = machine.place(*machine.usable_cores())
     facts = machine.facts(ROOT, placement)
-    if settings.against == figures.HAPROXY:
-        facts["haproxy"] = machine.first_line(Haproxy.program(), "-v")
+    for name in settings.against:
+        facts[name] = machine.first_line(PEERS[name].program(), PEERS[name].version_option)
+        if PEERS[name].debug_words:
+            facts[figures.peer_on(name)] = PEERS[name].debug_words
     with tempfile.TemporaryDirectory(prefix="tt-load-") as folder, \
             Alternation(settings, programs=programs(), folder=pathlib.Path(folder), placement=placement) as alternation:
         facts["each run"] = (f"{alternation.requests:,} requests, {settings.connections} connections, "

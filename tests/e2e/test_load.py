@@ -18,6 +18,9 @@ from telltale_e2e.process import BUILD
 LOAD = pathlib.Path(__file__).resolve().parents[2] / "perf" / "load"
 sys.path.insert(0, str(LOAD))
 from telltale_load import Failed, figures, h2load, machine, report  # noqa: E402
+from telltale_load.peers import PEERS  # noqa: E402
+from telltale_load.peers.peer import Peer  # noqa: E402
+from telltale_load.servers import free_port  # noqa: E402
 from telltale_load.figures import HAPROXY, MET, MISSED, NOT_JUDGED, OFF, OFF_AGAIN, UNMATCHED, Run  # noqa: E402
 
 GOOD = """\
@@ -235,9 +238,57 @@ def test_over_http2_the_gate_against_haproxy_is_higher(rate, expected):
     assert states(runs_of(one, one, proto="h2"))[2:] == [expected, MET]
 
 
+def test_every_peer_is_compared_with_telltale_and_with_itself_but_only_haproxy_has_gates():
+    one = {OFF: (100, 4.0), UNMATCHED: (100, 4.0), OFF_AGAIN: (100, 4.0), "nginx": (50, 8.0), "nginx, on": (40, 10.0),
+           "trafficserver": (25, 16.0), "trafficserver, on": (5, 80.0)}
+    runs = runs_of(one, one)
+    assert len(figures.verdicts(runs)) == 2
+    text = report.report_text(runs)
+    for label, ratio in (("off / nginx", "2.0000"), ("off / trafficserver", "4.0000"), ("nginx, on / nginx", "0.8000"),
+                         ("trafficserver, on / trafficserver", "0.2000")):
+        assert f"\n{label:<36}{ratio} (" in text
+
+
+@pytest.mark.parametrize("name", figures.PEER_NAMES)
+def test_every_peer_has_a_configuration_without_a_gap(name):
+    assert list(PEERS) == list(figures.PEER_NAMES)
+    files = {"haproxy": "haproxy.cfg", "nginx": "nginx.conf", "trafficserver": "trafficserver.config"}
+    wanted = {"TT_PROXY_PORT": "1", "TT_PROXY_H2_PORT": "2", "TT_ORIGIN_PORT": "3", "TT_FOLDER": "/f", "TT_DEBUG": "0"}
+    assert "TT_" not in PEERS[name].configuration(files[name], wanted).replace("${TT_...}", "")
+
+
+def test_a_peer_is_named_with_the_way_to_install_it(monkeypatch):
+    monkeypatch.setattr(PEERS["nginx"], "binary", "no-such-program")
+    with pytest.raises(Failed, match="./tt load --against nginx installs it"):
+        PEERS["nginx"].program()
+
+
+class Resting(Peer):
+    """A stand-in that only accepts connections, as a peer."""
+    name, binary = "resting", "python3"
+
+    def __init__(self, folder):
+        port = free_port()
+        code = f"import socket, time; s = socket.create_server(('127.0.0.1', {port})); time.sleep(600)"
+        super().__init__(["-c", code], port, folder=folder, core=min(os.sched_getaffinity(0)))
+
+    def state(self):
+        return pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_peer_rests_but_while_it_is_measured_and_ends_from_rest(tmp_path):
+    peer = Resting(tmp_path)
+    wait_until(lambda: peer.state() == "T", "its rest")
+    with peer.awake():
+        wait_until(lambda: peer.state() != "T", "its waking")
+    wait_until(lambda: peer.state() == "T", "its rest")
+    peer.close()
+    assert children_of(os.getpid()) == []
+
+
 def test_a_report_shows_each_variant_and_says_when_it_is_no_evidence():
     text = report.report_text(alike(4.0, 4.0, waited=0.2))
-    assert all(f"\n{variant:<16}100 (100 .. 100)" in text for variant in (OFF, UNMATCHED, OFF_AGAIN))
+    assert all(f"\n{variant:<20}100 (100 .. 100)" in text for variant in (OFF, UNMATCHED, OFF_AGAIN))
     assert "disturbed" in text and "few rounds" in text
     quiet = report.report_text(runs_of(*[{OFF: (9, 4), UNMATCHED: (9, 4), OFF_AGAIN: (9, 4)}] * 10))
     assert "disturbed" not in quiet and "few rounds" not in quiet
@@ -261,7 +312,7 @@ def load(*arguments, **named):
     (["--proto", "h3"], "no protocol 'h3'"),
     (["--rounds", "0"], "'0' is not a whole number from 1"), (["--rounds", "2.5"], "'2.5' is not a whole number"),
     (["--requests", "63"], "--requests 63 leaves some of 64 connections"), (["--size", "1000001"], "'1000001'"),
-    (["--against", "nginx"], "nginx"), (["--save", "../x"], "'../x' is not a name"),
+    (["--against", "squid"], "squid"), (["--save", "../x"], "'../x' is not a name"),
 ])
 def test_a_wrong_command_line_is_refused_with_the_reason(arguments, why):
     done = load(*arguments)

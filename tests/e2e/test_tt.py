@@ -90,12 +90,23 @@ def test_missing_packages_are_named_with_their_reasons_and_installed(machine):
 @as_root
 @pytest.mark.parametrize("arguments, package", [(["test"], "catch2"), (["docs"], "catch2"), (["run"], "curl"), (["load"], "nghttp2-client"),
                                                 (["load", "--against", "haproxy"], "haproxy"),
+                                                (["load", "--against=nginx", "--against", "haproxy"], "nginx"),
+                                                (["load", "--against", "trafficserver"], "trafficserver"),
                                                 (["bench"], "libbenchmark-dev")])
 def test_each_command_asks_for_its_own_packages(machine, arguments, package):
     machine.tt(*arguments)
     asked = {name for call in machine.apt_calls if " install " in call for name in call.split()}
     assert package in asked
-    assert (package == "haproxy") == ("haproxy" in asked)
+    for peer in ("haproxy", "nginx", "trafficserver"):
+        assert (peer in asked) == any(peer in argument for argument in arguments)
+
+
+def test_help_of_load_installs_and_builds_nothing(machine):
+    (machine.folder / "tree" / "perf").symlink_to(ROOT / "perf")
+    for arguments in (["load", "--help"], ["load", "--rounds", "2", "-h"]):
+        done = machine.tt(*arguments)
+        assert done.returncode == 0 and "--against" in done.stdout, done.stderr
+        assert machine.apt_calls == [] and "to be installed" not in done.stderr and "building" not in done.stderr
 
 
 def test_nothing_is_installed_when_nothing_is_missing(machine):

@@ -2,21 +2,26 @@
 """The alternation: the servers, the object in their caches, and one run of each variant a round.
 
 The daemon is started once and its debug output switched between runs, so that all its variants are one
-process with one memory layout. That every run was served from the cache is shown, not assumed: the origin's
-count of requests for the object must not move, and the answers before and after must carry an Age.
+process with one memory layout; a peer has a process for each of its variants. That every run was served from the cache is shown, not assumed: the origin's
+count of requests for the object must not move, and the answers before and after must carry an Age where the
+proxy sends one.
 """
 import contextlib
 import math
 import random
 import sys
+import time
 
 from . import Failed, h2load
-from .figures import HAPROXY, MATCHED, OFF, OFF_AGAIN, UNMATCHED, Run
+from .figures import MATCHED, OFF, OFF_AGAIN, UNMATCHED, Run, peer_on
 from .machine import cpu_time_ns, waited_ns
+from .peers import PEERS
 from .report import run_text
-from .servers import Haproxy, Origin, Telltale, fetch
+from .servers import Origin, Telltale, fetch
 
 _UNMATCHED_PATTERN = "^nomatch$"
+_FILL_S = 20.0
+_FILL_REQUESTS_PER_CONNECTION = 20
 _RUN_S = 2.0
 _RUN_LIMIT_S = 90.0
 _TRIAL_REQUESTS = 20_000
@@ -43,9 +48,10 @@ class Alternation:
             self._proxies = {variant: self._telltale for variant in (OFF, UNMATCHED, OFF_AGAIN)}
             if self._settings.tags is not None:
                 self._proxies[MATCHED] = self._telltale
-            if self._settings.against == HAPROXY:
-                self._proxies[HAPROXY] = ending.enter_context(contextlib.closing(
-                    Haproxy(self._folder, proxy_core, self._origin.port)))
+            for name in self._settings.against:
+                for debug in (False, True) if PEERS[name].debug_words else (False,):
+                    self._proxies[peer_on(name) if debug else name] = ending.enter_context(contextlib.closing(
+                        PEERS[name](folder=self._folder, core=proxy_core, origin_port=self._origin.port, debug=debug)))
             self._content = fetch(self._origin.port, self._target)[2]
             self._fill_caches()
             self.requests = self._settings.requests or self._requests_of_a_run()
@@ -72,26 +78,49 @@ class Alternation:
 
     def _fill_caches(self):
         for proxy in set(self._proxies.values()):
-            fetch(proxy.port, self._target)
-            self._must_be_cached(proxy)
+            self._fill_cache(proxy)
+            # HAProxy keeps an object that came over HTTP/2 under another key.
+            self._load(proxy, _FILL_REQUESTS_PER_CONNECTION * self._settings.connections)
         self._hits = self._origin.hits(self._path)
+
+    def _fill_cache(self, proxy):
+        """Asks until it answers from its cache: Traffic Server opens its own only after it accepts."""
+        deadline = time.monotonic() + _FILL_S
+        while True:
+            with proxy.awake():
+                fetch(proxy.port, self._target)
+                time.sleep(0.1)
+            try:
+                return self._must_be_cached(proxy)
+            except Failed:
+                if time.monotonic() > deadline:
+                    raise
 
     def _must_be_cached(self, proxy):
         hits = self._origin.hits(self._path)
-        status, fields, content = fetch(proxy.port, self._target)
+        with proxy.awake():
+            status, fields, content = fetch(proxy.port, self._target)
         if status != 200 or content != self._content:
             raise Failed(f"{proxy.name} answered {self._target} with {status} and {len(content)} bytes")
-        if "age" not in fields or self._origin.hits(self._path) != hits:
+        if (proxy.tells_age and "age" not in fields) or self._origin.hits(self._path) != hits:
             raise Failed(f"{proxy.name} does not serve {self._target} from its cache: {fields}")
 
     def _generate(self, proxy, requests):
-        output = h2load.run(f"http://127.0.0.1:{proxy.ports[self._settings.proto]}{self._target}", requests=requests,
-                            connections=self._settings.connections, size_bytes=self._settings.size,
-                            proto=self._settings.proto,
-                            core=self._placement.others, timeout_s=_RUN_LIMIT_S)
-        proxy.must_run()
+        output = self._load(proxy, requests)
         if self._origin.hits(self._path) != self._hits:
             raise Failed(f"{proxy.name} asked the origin for {self._path} during a run: that was not the cache")
+        return output
+
+    def _load(self, proxy, requests):
+        with proxy.awake():
+            try:
+                output = h2load.run(f"http://127.0.0.1:{proxy.ports[self._settings.proto]}{self._target}",
+                                    requests=requests, connections=self._settings.connections,
+                                    size_bytes=self._settings.size, proto=self._settings.proto,
+                                    core=self._placement.others, timeout_s=_RUN_LIMIT_S)
+            except Failed as failure:
+                raise Failed(f"{proxy.name}: {failure}") from None
+        proxy.must_run()
         return output
 
     def _requests_of_a_run(self):

@@ -8,13 +8,23 @@ against "off" is a comparison of a thing with itself; its ratios are the noise.
 import statistics
 from dataclasses import dataclass
 
-OFF, UNMATCHED, OFF_AGAIN, MATCHED, HAPROXY = "off", "on, unmatched", "off again", "on, matched", "haproxy"
+OFF, UNMATCHED, OFF_AGAIN, MATCHED = "off", "on, unmatched", "off again", "on, matched"
+HAPROXY = "haproxy"  # the peer with gates
+PEER_NAMES = (HAPROXY, "nginx", "trafficserver")
 
 BUSY = 0.95  # a proxy whose core is less busy could have served more than the generator asked for
 DISTURBED = 0.03  # share of a run for which the proxy was ready to run and did not: other work on its core
 ALIKE = 0.01
 RATE_AGAINST_PEER, CPU_AGAINST_PEER = {"h1": 1.2, "h2": 1.4}, 0.75  # least requests/s by protocol, most CPU
 MET, MISSED, NOT_JUDGED = "met", "MISSED", "not judged"
+
+
+def peer_on(peer):
+    """The variant of a peer whose own debug output is on and matches nothing."""
+    return f"{peer}, on"
+
+
+VARIANTS = [OFF, UNMATCHED, OFF_AGAIN, MATCHED, *(name for peer in PEER_NAMES for name in (peer, peer_on(peer)))]
 
 
 @dataclass(frozen=True)

@@ -126,4 +126,4 @@ def first_line(*command):
                               stdin=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return done.stdout.partition("\n")[0].strip()
+    return (done.stdout or done.stderr).partition("\n")[0].strip()  # nginx -v prints to stderr

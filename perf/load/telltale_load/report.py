@@ -3,9 +3,10 @@
 import dataclasses
 
 from . import figures
-from .figures import HAPROXY, MATCHED, OFF, OFF_AGAIN, UNMATCHED, of_variant, ratios
+from .figures import MATCHED, OFF, OFF_AGAIN, PEER_NAMES, UNMATCHED, VARIANTS, of_variant, peer_on, ratios
 
-_COMPARISONS = [(OFF_AGAIN, OFF), (UNMATCHED, OFF), (MATCHED, OFF), (OFF, HAPROXY)]
+_COMPARISONS = [(OFF_AGAIN, OFF), (UNMATCHED, OFF), (MATCHED, OFF), *((OFF, peer) for peer in PEER_NAMES),
+                *((peer_on(peer), peer) for peer in PEER_NAMES)]
 _FEW_ROUNDS = 10
 
 
@@ -19,21 +20,21 @@ def run_text(run):
 
 def report_text(runs):
     """Tables, remarks and verdicts."""
-    variants = sorted({run.variant for run in runs}, key=[OFF, UNMATCHED, OFF_AGAIN, MATCHED, HAPROXY].index)
+    variants = sorted({run.variant for run in runs}, key=VARIANTS.index)
     rounds = len({run.round for run in runs})
     out = [f"{rounds} rounds; median (lowest .. highest)", "",
-           f"{'variant':<16}{'requests/s':<34}{'CPU us per request':<28}{'core busy':<12}waited"]
+           f"{'variant':<20}{'requests/s':<34}{'CPU us per request':<28}{'core busy':<12}waited"]
     for name in variants:
         rate, cpu = of_variant(runs, name, "requests_per_second"), of_variant(runs, name, "cpu_us_per_request")
         rate_text = f"{rate.median:,.0f} ({rate.low:,.0f} .. {rate.high:,.0f})"
         cpu_text = f"{cpu.median:.3f} ({cpu.low:.3f} .. {cpu.high:.3f})"
-        out.append(f"{name:<16}{rate_text:<34}{cpu_text:<28}"
+        out.append(f"{name:<20}{rate_text:<34}{cpu_text:<28}"
                    f"{of_variant(runs, name, 'busy').median:<12.1%}{of_variant(runs, name, 'waited').median:.1%}")
-    out += ["", f"{'within each round':<28}{'requests/s':<28}CPU us per request"]
+    out += ["", f"{'within each round':<36}{'requests/s':<28}CPU us per request"]
     for name, base in _COMPARISONS:
         if name in variants and base in variants:
             label = f"{name} / {base}" + (" (noise)" if name == OFF_AGAIN else "")
-            out.append(f"{label:<28}{_ratio_text(runs, name, base, 'requests_per_second'):<28}"
+            out.append(f"{label:<36}{_ratio_text(runs, name, base, 'requests_per_second'):<28}"
                        f"{_ratio_text(runs, name, base, 'cpu_us_per_request')}")
     if MATCHED in variants:
         written, dropped = (of_variant(runs, MATCHED, figure) for figure in ("lines_written", "records_dropped"))

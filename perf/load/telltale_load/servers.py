@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of a measurement: the origin, the proxy under test and its peer.
+"""The servers of a measurement: the origin and the proxy under test; the other proxies are in peers/.
 
 Each runs on 127.0.0.1 with a configuration of its own, on the core it is given, in the foreground. Close()
-ends it. Nothing of the system's is used: Debian's haproxy package also starts a service, which is left alone.
+ends it.
 """
+import contextlib
 import http.client
 import json
 import os
-import pathlib
 import random
-import shutil
 import socket
 import subprocess
 import time
@@ -17,7 +16,6 @@ import time
 from . import Failed
 from .machine import start, stop
 
-_PEERS = pathlib.Path(__file__).resolve().parents[1] / "peers"
 _START_S = 30
 
 _RECORDS = """\
@@ -101,6 +99,12 @@ class Server:
         if self._process.poll() is not None:
             raise Failed(f"{self.name} ended with status {self._process.returncode}:\n{self.words()}")
 
+    tells_age = True  # an answer from the cache carries Age
+
+    def awake(self):
+        """While this context lasts, it serves; only peers do not at other times."""
+        return contextlib.nullcontext()
+
     def close(self):
         stop(self._process)
 
@@ -173,19 +177,3 @@ class Telltale(Server):
     def empty_log(self):
         """Matched runs write gigabytes; the daemon appends, so the file may be cut under it."""
         os.truncate(self._diags_log, 0)
-
-
-class Haproxy(Server):
-    def __init__(self, folder, core, origin_port):
-        port, h2_port = free_port(), free_port()
-        super().__init__("haproxy", port, [self.program(), "-db", "-f", _PEERS / "haproxy.cfg"],
-                         folder=folder, core=core, h2_port=h2_port,
-                         environment={"TT_PROXY_PORT": str(port), "TT_PROXY_H2_PORT": str(h2_port),
-                                      "TT_ORIGIN_PORT": str(origin_port)})
-
-    @staticmethod
-    def program():
-        found = shutil.which("haproxy", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
-        if not found:
-            raise Failed("haproxy is not installed; ./tt load --against haproxy installs it")
-        return found
