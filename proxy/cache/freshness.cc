@@ -39,6 +39,16 @@ std::optional<seconds> freshness_lifetime(const http::Fields& response, const ht
   return clamped(*expires - date_of(response, http::FieldId::kDate, received_at).value_or(since_1970(received_at)));
 }
 
+std::optional<seconds> heuristic_lifetime(const http::Fields& response, const Heuristic& heuristic, WallTime received_at) {
+  if (heuristic.lm_factor <= 0) return std::nullopt;
+  auto modified = date_of(response, http::FieldId::kLastModified, received_at);
+  if (!modified) return std::nullopt;
+  seconds unchanged = date_of(response, http::FieldId::kDate, received_at).value_or(since_1970(received_at)) - *modified;
+  if (unchanged < seconds{0}) return std::nullopt;
+  seconds guessed{static_cast<std::int64_t>(static_cast<double>(unchanged.count()) * heuristic.lm_factor)};
+  return clamped(std::min(std::max(guessed, heuristic.lifetime_min), heuristic.lifetime_max));
+}
+
 seconds initial_age(const http::Fields& response, WallTime requested_at, WallTime received_at) {
   seconds apparent{0};
   if (auto date = date_of(response, http::FieldId::kDate, received_at)) apparent = clamped(since_1970(received_at) - *date);

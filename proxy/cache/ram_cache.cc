@@ -4,47 +4,122 @@
 // shard that holds one huge object cannot keep it for ever. At most one shard lock is held at a time.
 #include "cache/ram_cache.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "cache/vary.h"
 
 namespace telltale::cache {
 
-StoredResponsePtr RamCache::find(const CacheKey& key) {
+RamCache::RamCache(std::size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {
+  for (auto& generation : generations_) generation.store(1, std::memory_order_relaxed);
+}
+
+RamCache::Found RamCache::find(const CacheKey& key, const http::Fields& request) {
   Shard& shard = shard_of(key);
   std::lock_guard lock(shard.mutex);
   auto at = shard.by_key.find(key);
-  if (at == shard.by_key.end()) return nullptr;
+  if (at == shard.by_key.end()) return {};
   shard.recent.splice(shard.recent.begin(), shard.recent, at->second);
-  return at->second->response;
+  const Entry& entry = *at->second;
+  if (entry.response->selecting.empty() || selected_by(entry.response->selecting, request)) return {entry.response, {}};
+  for (const StoredResponsePtr& variant : entry.variants) {
+    if (selected_by(variant->selecting, request)) return {variant, {}};
+  }
+  return {{}, entry.response};
 }
 
-bool RamCache::store(const CacheKey& key, StoredResponsePtr response) {
-  std::size_t bytes = response->size_bytes() + key.text.size();
-  erase(key);
+// What a new response takes the place of, out of its entry; an entry left empty is out too.
+// REQUIRES: the shard's mutex is held.
+std::vector<StoredResponsePtr> RamCache::take_replaced(Shard& shard, const CacheKey& key, const StoredResponse& by) {
+  std::vector<StoredResponsePtr> out;
+  auto at = shard.by_key.find(key);
+  if (at == shard.by_key.end()) return out;
+  Entry& entry = *at->second;
+  auto replaced = [&](const StoredResponsePtr& r) {
+    return by.selecting.empty() || r->selecting.empty() || r->selecting == by.selecting;
+  };
+  std::size_t bytes = 0;
+  auto take = [&](StoredResponsePtr& r) {
+    bytes += r->size_bytes();
+    out.push_back(std::move(r));
+  };
+  std::erase_if(entry.variants, [&](StoredResponsePtr& r) {
+    if (!replaced(r)) return false;
+    take(r);
+    return true;
+  });
+  if (replaced(entry.response)) {
+    take(entry.response);
+    if (!entry.variants.empty()) {
+      entry.response = std::move(entry.variants.front());
+      entry.variants.erase(entry.variants.begin());
+    }
+  }
+  entry.bytes -= bytes;
+  if (!entry.response) {
+    bytes += entry.bytes;  // the key
+    auto gone = at->second;
+    shard.by_key.erase(at);
+    shard.recent.erase(gone);
+  }
+  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  objects_.fetch_sub(out.size(), std::memory_order_relaxed);
+  return out;
+}
+
+bool RamCache::store(const CacheKey& key, StoredResponsePtr response, std::size_t variants_max, std::uint32_t generation) {
+  Shard& shard = shard_of(key);
+  std::vector<StoredResponsePtr> replaced, too_many;  // destroyed outside the lock
+  {
+    std::lock_guard lock(shard.mutex);
+    replaced = take_replaced(shard, key, *response);
+  }
+  const std::size_t bytes = response->size_bytes() + key.text.size();
   if (!reserve(bytes, key.hash >> 58)) return false;
 
   Recent one;  // allocated outside the lock
-  one.push_back(Entry{std::string(key.text), key.hash, std::move(response), bytes});
-  StoredResponsePtr replaced;  // destroyed outside the lock
-  std::size_t replaced_bytes = 0;
+  one.push_back(Entry{std::string(key.text), key.hash, std::move(response), {}, bytes});
+  std::size_t given_back = 0;
+  bool stored = true;
   {
-    Shard& shard = shard_of(key);
     std::lock_guard lock(shard.mutex);
-    auto at = shard.by_key.find(key);
-    if (at != shard.by_key.end()) {  // stored by another thread since erase()
-      replaced_bytes = at->second->bytes;
-      replaced = std::exchange(at->second->response, std::move(one.front().response));
-      at->second->bytes = bytes;
-      shard.recent.splice(shard.recent.begin(), shard.recent, at->second);
+    if (generation != kAnyGeneration && generation != this->generation(key)) {
+      stored = false;
+      given_back = bytes;
     } else {
-      shard.recent.splice(shard.recent.begin(), one);
-      auto entry = shard.recent.begin();
-      shard.by_key.emplace(CacheKey{entry->text, entry->hash}, entry);
+      // Others may have stored since, by the same values too.
+      std::vector<StoredResponsePtr> again = take_replaced(shard, key, *one.front().response);
+      replaced.insert(replaced.end(), std::make_move_iterator(again.begin()), std::make_move_iterator(again.end()));
+      auto at = shard.by_key.find(key);
+      if (at == shard.by_key.end()) {
+        shard.recent.splice(shard.recent.begin(), one);
+        auto entry = shard.recent.begin();
+        shard.by_key.emplace(CacheKey{entry->text, entry->hash}, entry);
+      } else {
+        Entry& entry = *at->second;
+        entry.variants.insert(entry.variants.begin(), std::move(entry.response));
+        entry.response = std::move(one.front().response);
+        entry.bytes += bytes - key.text.size();
+        given_back = key.text.size();
+        while (entry.variants.size() + 1 > std::max<std::size_t>(variants_max, 1)) {
+          const std::size_t least = entry.variants.back()->size_bytes();
+          entry.bytes -= least;
+          given_back += least;
+          too_many.push_back(std::move(entry.variants.back()));
+          entry.variants.pop_back();
+        }
+        shard.recent.splice(shard.recent.begin(), shard.recent, at->second);
+      }
       objects_.fetch_add(1, std::memory_order_relaxed);
+      objects_.fetch_sub(too_many.size(), std::memory_order_relaxed);
     }
   }
-  if (replaced) bytes_.fetch_sub(replaced_bytes, std::memory_order_relaxed);
+  bytes_.fetch_sub(given_back, std::memory_order_relaxed);
+  evictions_.fetch_add(too_many.size(), std::memory_order_relaxed);
   evict_down();  // the capacity may have been lowered since reserve()
-  return true;
+  return stored;
 }
 
 bool RamCache::erase(const CacheKey& key) {
@@ -57,9 +132,19 @@ bool RamCache::erase(const CacheKey& key) {
     out.splice(out.begin(), shard.recent, at->second);
     shard.by_key.erase(at);
   }
-  bytes_.fetch_sub(out.front().bytes, std::memory_order_relaxed);
-  objects_.fetch_sub(1, std::memory_order_relaxed);
+  count_out(out.front());
   return true;
+}
+
+bool RamCache::invalidate(const CacheKey& key) {
+  // A store() that compares after erase()'s critical section sees this; what an earlier one put in, erase() takes out.
+  generations_[key.hash % kGenerations].fetch_add(1, std::memory_order_relaxed);
+  return erase(key);
+}
+
+void RamCache::count_out(const Entry& entry) noexcept {
+  bytes_.fetch_sub(entry.bytes, std::memory_order_relaxed);
+  objects_.fetch_sub(1 + entry.variants.size(), std::memory_order_relaxed);
 }
 
 void RamCache::set_capacity(std::size_t capacity_bytes) {
@@ -103,9 +188,8 @@ bool RamCache::evict_one(std::size_t first_shard) {
       shard.by_key.erase(CacheKey{last->text, last->hash});
       out.splice(out.begin(), shard.recent, last);
     }
-    bytes_.fetch_sub(out.front().bytes, std::memory_order_relaxed);
-    objects_.fetch_sub(1, std::memory_order_relaxed);
-    evictions_.fetch_add(1, std::memory_order_relaxed);
+    count_out(out.front());
+    evictions_.fetch_add(1 + out.front().variants.size(), std::memory_order_relaxed);
     return true;
   }
   return false;

@@ -2,14 +2,18 @@
 #pragma once
 // RamCache: stored responses by key, in memory, bounded in bytes, least recently used out first.
 //
+// A key holds one response, or several that differ in what their requests' Vary fields were (vary.h): newest first,
+// at most so many as the caller says, the oldest out first. Use and eviction are those of the key, with all it holds.
+//
 // Sharded so that workers seldom meet; the byte bound is one for all shards, so that an object may be as
 // large as the whole cache. Room is reserved before an object goes in: the bound is never passed.
 // It does not know freshness: the caller decides what to do with what it finds.
 //
 //                    | key absent          | key present
-//   find             | null                | the response, now most recently used
-//   store            | in, others may go   | replaces, others may go
-//   erase            | false               | out
+//   find             | nothing             | the newest that the request's fields choose; the key is most recently used
+//   store            | in, others may go   | replaces what was chosen by the same values, and what has no Vary if it has
+//                    |                     | one; a response without Vary replaces all. Other keys may go
+//   erase            | false               | all out
 //
 // **Thread safety:** thread-safe; a shard's mutex is held for a look-up or a link change, never for a copy.
 
@@ -20,6 +24,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "cache/cache_key.h"
 #include "cache/stored_response.h"
@@ -27,7 +32,7 @@
 namespace telltale::cache {
 
 struct CacheCounters {
-  std::size_t objects = 0;
+  std::size_t objects = 0;  // responses
   std::size_t bytes = 0;
   std::size_t capacity_bytes = 0;
   std::uint64_t evictions = 0;
@@ -35,17 +40,34 @@ struct CacheCounters {
 
 class RamCache {
  public:
-  explicit RamCache(std::size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+  // Variants of one key, where the caller does not say.
+  static constexpr std::size_t kVariantsMax = 16;
+
+  explicit RamCache(std::size_t capacity_bytes);
   RamCache(const RamCache&) = delete;
   RamCache& operator=(const RamCache&) = delete;
 
-  // Null when there is none. Cost: one mutex, no allocation.
-  StoredResponsePtr find(const CacheKey& key);
+  struct Found {
+    StoredResponsePtr response;  // null: none that this request chooses
+    StoredResponsePtr other;     // then the newest there is under the key, null for none
+  };
+  // Cost: one mutex, no allocation; with Vary a comparison of fields for each variant.
+  Found find(const CacheKey& key, const http::Fields& request);
 
-  // False: larger than the whole cache, not stored (and what was there under the key is out).
-  bool store(const CacheKey& key, StoredResponsePtr response);
+  // False: larger than the whole cache, not stored (and what it would have replaced is out), or invalidate() was
+  // called for the key since `generation` was taken.
+  bool store(const CacheKey& key, StoredResponsePtr response, std::size_t variants_max = kVariantsMax,
+             std::uint32_t generation = kAnyGeneration);
 
   bool erase(const CacheKey& key);
+
+  // As erase(), and what is on its way from the origin is not stored any more: it may be from before the change.
+  bool invalidate(const CacheKey& key);
+  // To be taken before the origin is asked. Keys share generations: now and then one is not stored for another's sake.
+  std::uint32_t generation(const CacheKey& key) const noexcept {
+    return generations_[key.hash % kGenerations].load(std::memory_order_relaxed);
+  }
+  static constexpr std::uint32_t kAnyGeneration = 0;
 
   // Takes effect at once: evicts down to the new bound. 0 = nothing is stored.
   void set_capacity(std::size_t capacity_bytes);
@@ -54,12 +76,14 @@ class RamCache {
 
  private:
   static constexpr std::size_t kShards = 64;
+  static constexpr std::size_t kGenerations = 1024;
 
   struct Entry {
     std::string text;
     std::uint64_t hash;
-    StoredResponsePtr response;
-    std::size_t bytes;
+    StoredResponsePtr response;               // the newest
+    std::vector<StoredResponsePtr> variants;  // the others, newest first
+    std::size_t bytes;                        // of all, and the key
   };
   using Recent = std::list<Entry>;  // front = most recently used
   struct SameHash {
@@ -75,11 +99,15 @@ class RamCache {
   };
 
   Shard& shard_of(const CacheKey& key) { return shards_[key.hash >> 58]; }
+  std::vector<StoredResponsePtr> take_replaced(Shard& shard, const CacheKey& key, const StoredResponse& by);
   bool reserve(std::size_t bytes, std::size_t first_shard);
   bool evict_one(std::size_t first_shard);
+  void count_out(const Entry& entry) noexcept;
   void evict_down();
 
   std::array<Shard, kShards> shards_;
+  // Relaxed: the shard's mutex orders what matters, see invalidate(). kAnyGeneration would come after 4 billion changes.
+  std::array<std::atomic<std::uint32_t>, kGenerations> generations_;
   // Sums over all shards. Relaxed but where evict_down() says why not: each change is atomic by itself, and no other
   // memory hangs on them.
   std::atomic<std::size_t> capacity_bytes_;

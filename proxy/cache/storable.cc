@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/storable.h"
 
+#include <vector>
+
+#include "cache/vary.h"
+#include "http/token.h"
+
 namespace telltale::cache {
 namespace {
 
 using http::FieldId;
+using std::chrono::seconds;
 
 // Status codes whose meaning we know and that may be stored with explicit freshness. 206 and 304 need
 // combining, which is not built.
@@ -18,41 +24,118 @@ bool storable_status(std::uint16_t status) {
   }
 }
 
-}  // namespace
+// Those among them that may be stored although nothing is said (RFC 9110, 15.1).
+bool heuristic_status(std::uint16_t status) { return status != 302 && status != 307; }
 
-std::string_view why_request_bypasses(const http::RequestHead& request) noexcept {
-  if (request.method != http::Method::kGet && request.method != http::Method::kHead) return "the method is not GET or HEAD";
-  if (request.framing.kind != http::Framing::kNone) return "the request has content";
-  for (const http::Field& field : request.fields) {
-    switch (field.id) {
-      case FieldId::kRange: case FieldId::kIfRange:
-        return "the request asks for a range";
-      case FieldId::kIfNoneMatch: case FieldId::kIfModifiedSince: case FieldId::kIfMatch: case FieldId::kIfUnmodifiedSince:
-        return "the request is conditional";
-      default: break;
-    }
+// A 304 can only say that content is unchanged.
+bool can_be_validated(const http::ResponseHead& response) {
+  return (response.status == 200 || response.status == 203) &&
+         (response.fields.find(FieldId::kEtag) != nullptr || response.fields.find(FieldId::kLastModified) != nullptr);
+}
+
+struct NamedFields {
+  bool set_cookie = false;
+  bool needed = false;  // one that the content cannot be understood without
+};
+
+NamedFields named_fields(const http::Fields& fields) {
+  NamedFields named;
+  http::for_each_named_field(fields, [&](std::string_view name) {
+    const FieldId id = http::field_id(name);
+    named.set_cookie = named.set_cookie || id == FieldId::kSetCookie;
+    named.needed = named.needed || (id != FieldId::kSetCookie && http::is_guarded(id, name));
+  });
+  return named;
+}
+
+std::string_view why_not_with_authorization(const http::CacheControl& control) {
+  if (control.public_ || control.s_maxage || control.must_revalidate) return {};
+  return "the request has Authorization, and the response does not say public, s-maxage or must-revalidate";
+}
+
+// All but freshness.
+std::string_view why_not_store(const http::RequestHead& request, const http::ResponseHead& response,
+                               const http::CacheControl& control, const NamedFields& named) {
+  if (response.status == 206) return "the response is a part";
+  if (!storable_status(response.status)) return "responses with this status code are not stored";
+  if (http::parse_cache_control(request.fields).no_store) return "the request says no-store";
+  if (control.no_store && !control.must_understand) return "the response says no-store";
+  if (control.private_ && !control.private_fields) return "the response says private";
+  if (control.private_ && named.needed) return "the response is private in a field it cannot do without";
+  if (response.fields.find(FieldId::kContentRange) != nullptr) return "the response is a part";
+  if (response.fields.find(FieldId::kSetCookie) != nullptr && !control.public_ && !named.set_cookie) {
+    return "the response has Set-Cookie and does not say public";
   }
+  if (request.fields.find(FieldId::kAuthorization) != nullptr) return why_not_with_authorization(control);
   return {};
 }
 
-Verdict may_store(const http::RequestHead& request, const http::ResponseHead& response, WallTime requested_at,
-                  WallTime received_at) {
+}  // namespace
+
+RequestUse how_request_uses_cache(const http::RequestHead& request) noexcept {
+  RequestUse use;
+  for (const http::Field& field : request.fields) {
+    switch (field.id) {
+      case FieldId::kCacheControl: case FieldId::kPragma: use.demands = true; break;
+      case FieldId::kIfNoneMatch: case FieldId::kIfModifiedSince: use.condition = true; break;
+      case FieldId::kRange: use.range = true; break;
+      case FieldId::kAuthorization: use.authorization = true; break;
+      case FieldId::kIfMatch: case FieldId::kIfUnmodifiedSince:
+        use.why_not = "the request has a condition that only the origin can judge";
+        break;
+      default: break;
+    }
+  }
+  if (request.framing.kind != http::Framing::kNone) use.why_not = "the request has content";
+  use.wrong_method = request.method != http::Method::kGet && request.method != http::Method::kHead;
+  if (use.wrong_method) use.why_not = "the method is not GET or HEAD";
+  return use;
+}
+
+Verdict may_store(const http::RequestHead& request, const http::ResponseHead& response, const Heuristic& heuristic,
+                  WallTime requested_at, WallTime received_at) {
   if (request.method != http::Method::kGet) return {"the response to a HEAD has no content"};
-  if (!storable_status(response.status)) return {"responses with this status code are not stored"};
-  if (request.fields.find(FieldId::kAuthorization) != nullptr) return {"the request has Authorization"};
-  if (http::parse_cache_control(request.fields).no_store) return {"the request says no-store"};
-  http::CacheControl control = http::parse_cache_control(response.fields);
-  if (control.no_store) return {"the response says no-store"};
-  if (control.private_) return {"the response says private"};
-  if (control.no_cache) return {"the response says no-cache"};
-  if (response.fields.find(FieldId::kVary) != nullptr) return {"the response has Vary"};
-  if (response.fields.find(FieldId::kContentRange) != nullptr) return {"the response is a part"};
-  if (response.fields.find(FieldId::kSetCookie) != nullptr) return {"the response has Set-Cookie"};
-  std::optional<std::chrono::seconds> lifetime = freshness_lifetime(response.fields, control, received_at);
-  if (!lifetime) return {"the response does not say how long it is fresh"};
-  std::chrono::seconds age = initial_age(response.fields, requested_at, received_at);
-  if (*lifetime <= age) return {"the response is stale on arrival"};
-  return {{}, *lifetime, age};
+  return may_keep(request, response, heuristic, requested_at, received_at);
+}
+
+Verdict may_keep(const http::RequestHead& request, const http::ResponseHead& response, const Heuristic& heuristic,
+                 WallTime requested_at, WallTime received_at) {
+  const http::CacheControl control = http::parse_cache_control(response.fields);
+  const NamedFields named = named_fields(response.fields);
+  if (std::string_view why_not = why_not_store(request, response, control, named); !why_not.empty()) return {why_not};
+  std::optional<std::string> selecting = selecting_text(response.fields, request.fields);
+  if (!selecting) return {"the response has a Vary that no other request matches"};
+
+  Verdict verdict;
+  verdict.selecting = std::move(*selecting);
+  verdict.always_validate = control.no_cache && (!control.no_cache_fields || named.needed);
+  verdict.never_stale = control.must_revalidate || control.proxy_revalidate || control.s_maxage.has_value();
+  verdict.stale_if_error = seconds{control.stale_if_error.value_or(0)};
+  verdict.initial_age = initial_age(response.fields, requested_at, received_at);
+  std::optional<seconds> lifetime = freshness_lifetime(response.fields, control, received_at);
+  if (!lifetime && (heuristic_status(response.status) || control.public_)) {
+    lifetime = heuristic_lifetime(response.fields, heuristic, received_at);
+    verdict.guessed = lifetime.has_value();
+  }
+  verdict.lifetime = lifetime.value_or(seconds{0});
+  if (verdict.reusable() || can_be_validated(response)) return verdict;
+  if (verdict.always_validate) return {"the response says no-cache and has no validator"};
+  if (!lifetime) return {"the response does not say how long it is fresh, and has no validator"};
+  return {"the response is stale on arrival and has no validator"};
+}
+
+void remove_unstored_fields(http::Fields& fields) {
+  std::vector<std::string_view> names;
+  http::for_each_named_field(fields, [&](std::string_view name) {
+    if (!http::is_guarded(http::field_id(name), name)) names.push_back(name);
+  });
+  fields.remove_if([&](const http::Field& field) {
+    if (field.id == FieldId::kAge || field.id == FieldId::kSetCookie) return true;
+    for (std::string_view name : names) {
+      if (http::equal_nocase(name, field.name)) return true;
+    }
+    return false;
+  });
 }
 
 }  // namespace telltale::cache

@@ -45,6 +45,13 @@
   INTEGER(kHttpCacheHttp, "proxy.config.http.cache.http", kSwitch, 0, 1, 1, kLive, "1 answers from the cache and stores in it; 0 leaves the cache out.") \
   INTEGER(kCacheRamCacheSize, "proxy.config.cache.ram_cache.size", kBytes, 0, 1099511627776, 268435456, kLive, "How much memory stored responses may take; 0 stores nothing.") \
   INTEGER(kCacheObjectSizeMax, "proxy.config.telltale.cache.object_size_max", kBytes, 0, 1073741824, 8388608, kLive, "The largest content of a response that is stored.") \
+  INTEGER(kCacheVariantsMax, "proxy.config.telltale.cache.variants_max", kNumber, 1, 256, 16, kLive, "How many responses are stored for one URL that differ in the fields of Vary; a newer one takes the place of the oldest.") \
+  TEXT(kHttpCacheHeuristicLmFactor, "proxy.config.http.cache.heuristic_lm_factor", kFraction, "0.10", kLive, "Where an origin does not say how long a response is fresh: which part of the time since Last-Modified is taken for it; 0 takes none.") \
+  INTEGER(kHttpCacheHeuristicMinLifetime, "proxy.config.http.cache.heuristic_min_lifetime", kSeconds, 0, 31536000, 0, kLive, "The shortest lifetime that is taken from Last-Modified.") \
+  INTEGER(kHttpCacheHeuristicMaxLifetime, "proxy.config.http.cache.heuristic_max_lifetime", kSeconds, 0, 31536000, 86400, kLive, "The longest lifetime that is taken from Last-Modified.") \
+  INTEGER(kCacheCollapseTimeout, "proxy.config.telltale.cache.collapse_timeout", kSeconds, 0, 3600, 5, kLive, "How long a request waits for another request's answer that may be for both, before it goes to the origin itself; 0 lets none wait.") \
+  INTEGER(kCacheCollapseWaitersMax, "proxy.config.telltale.cache.collapse_waiters_max", kNumber, 1, 1000000, 1024, kLive, "How many requests may wait for the answer to one; more go to the origin themselves.") \
+  INTEGER(kCacheInsertCacheStatus, "proxy.config.telltale.cache.insert_cache_status", kSwitch, 0, 1, 0, kLive, "1 adds a Cache-Status field (RFC 9211) to answers.") \
   INTEGER(kUrlRemapPristineHostHdr, "proxy.config.url_remap.pristine_host_hdr", kSwitch, 0, 1, 0, kLive, "1 sends the client's Host field to the origin; 0 sends the origin's own name.") \
   INTEGER(kDiagsDebugEnabled, "proxy.config.diags.debug.enabled", kNumber, 0, 3, 0, kLive, "Debug lines: 0 off; 1 on where the tag matches; 2 also only for the clients of client_ip; 3 as 1, without string tags.") \
   TEXT(kDiagsDebugTags, "proxy.config.diags.debug.tags", kTagPattern, "http|dns", kLive, "Which tags are on; the pattern matches at the start of a tag, so http is also http_hdrs, and http$ is http alone.") \

@@ -38,6 +38,7 @@ enum class Kind : std::uint8_t {
   kAddressSet,     // address_set.h; empty = nobody
   kTagPattern,     // the pattern language is lib/diag's, see TagPatternCheck in validate.h
   kFileName,       // one file name without a folder
+  kFraction,       // 0 to 1, decimal: "0.10"
 };
 
 enum class Unit : std::uint8_t {

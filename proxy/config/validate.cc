@@ -12,6 +12,7 @@
 namespace telltale::config {
 namespace {
 
+constexpr std::size_t kFractionBytesMax = 12;
 constexpr std::size_t kFileNameBytesMax = 255;  // NAME_MAX of Linux file systems
 
 // Each check says what is wrong, or nothing.
@@ -60,6 +61,18 @@ Fault file_name_fault(std::string_view text) {
   return {};
 }
 
+// Plain decimal digits with at most one point; no sign, no exponent, at most so many digits that none is lost.
+Fault fraction_fault(std::string_view text) {
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point), rest = text.substr(std::min(point + 1, text.size()));
+  const auto digits = [](std::string_view t) { return !t.empty() && t.find_first_not_of("0123456789") == std::string_view::npos; };
+  if (!digits(whole) || (point != text.size() && !digits(rest)) || text.size() > kFractionBytesMax)
+    return quote(text) + " is not a decimal number";
+  const bool one = whole == "1" && rest.find_first_not_of('0') == std::string_view::npos;
+  if (whole != "0" && !one) return quote(text) + " is out of range";
+  return {};
+}
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 Fault text_fault(const RecordInfo& record, std::string_view text, const TagPatternCheck& check_tags) {
@@ -79,6 +92,7 @@ Fault text_fault(const RecordInfo& record, std::string_view text, const TagPatte
       if (check_tags) return check_tags(text);
       return text.empty() ? Fault("the pattern is empty") : Fault();
     case Kind::kFileName: return file_name_fault(text);
+    case Kind::kFraction: return fraction_fault(text);
   }
   return {};
 }

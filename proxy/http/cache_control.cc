@@ -125,6 +125,23 @@ std::optional<std::uint32_t> parse_delta_seconds(std::string_view text) {
   return static_cast<std::uint32_t>(value);
 }
 
+void for_each_named_field(const Fields& fields, const std::function<void(std::string_view)>& visit) {
+  for (const Field& field : fields) {
+    if (field.id != FieldId::kCacheControl) continue;
+    std::string_view rest = field.value;
+    while (!rest.empty()) {
+      const Directive directive = next_directive(rest);
+      if (!directive.valid || !directive.has_argument) continue;
+      if (!equal_nocase(directive.name, "no-cache") && !equal_nocase(directive.name, "private")) continue;
+      for (std::string_view names = directive.argument;;) {
+        const std::string_view name = next_item(names);
+        if (name.empty()) break;
+        visit(name);
+      }
+    }
+  }
+}
+
 CacheControl parse_cache_control(const Fields& fields) {
   CacheControl control;
   for (const Field& field : fields) {

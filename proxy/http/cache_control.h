@@ -10,6 +10,7 @@
 // **Source:** RFC 9111 sections 1.2.2, 4.2.1 and 5.2; RFC 5861; RFC 8246.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -45,6 +46,10 @@ struct CacheControl {
 
 // Reads all Cache-Control fields. Cost: one pass over their values.
 CacheControl parse_cache_control(const Fields& fields);
+
+// Calls `visit` with each field name that a no-cache="..." or a private="..." names.
+// Cost: as above.
+void for_each_named_field(const Fields& fields, const std::function<void(std::string_view)>& visit);
 
 // delta-seconds: digits only, saturating at kDeltaMax; nothing if `text` is anything else.
 std::optional<std::uint32_t> parse_delta_seconds(std::string_view text);

@@ -86,6 +86,9 @@ class Exchange {
   // Who is to be told that the client is gone; null: nobody any more. HTTP/1.1 tells nobody: there a client that
   // ends its side may still read, and one that is gone is noticed by sending to it.
   virtual void watch_client(ClientWatcher*) noexcept {}
+  // The client went away, or ended its sending side, which looks the same; as far as it is known. Asked while a
+  // request waits for something else than its client.
+  virtual bool client_gone() const noexcept { return false; }
 
   virtual bool head_sent() const noexcept = 0;            // a final head went out, whole or in part
   virtual std::uint64_t content_bytes_sent() const noexcept = 0;

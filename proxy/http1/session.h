@@ -62,6 +62,7 @@ class Session final : public http::Exchange {
   net::Task<bool> finish() override;
   void abort() noexcept override { broken_ = true; }
   void stop_reading() noexcept override;
+  bool client_gone() const noexcept override { return client_gone_ || stream_->peer_gone(); }
   bool head_sent() const noexcept override { return head_sent_; }
   std::uint64_t content_bytes_sent() const noexcept override { return content_bytes_sent_; }
 

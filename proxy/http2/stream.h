@@ -43,6 +43,7 @@ class Stream final : public http::Exchange {
   void abort() noexcept override;
   void stop_reading() noexcept override;
   void watch_client(http::ClientWatcher* watcher) noexcept override { watcher_ = watcher; }
+  bool client_gone() const noexcept override { return gone_; }
   bool head_sent() const noexcept override { return head_sent_; }
   std::uint64_t content_bytes_sent() const noexcept override { return content_bytes_sent_; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/settings.h"
 
+#include <charconv>
 #include <thread>
 
 namespace telltale::server {
@@ -19,6 +20,13 @@ std::uint32_t count(const Records& records, Record record) { return static_cast<
 
 bool on(const Records& records, Record record) { return records.integer(record) != 0; }
 
+// A text that was checked as a fraction. Independent of the locale.
+double fraction(std::string_view text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
 std::uint8_t routes(std::string_view letters) {
   std::uint8_t bits = 0;
   for (char letter : letters) {
@@ -35,7 +43,14 @@ txn::TransactionSettings transaction_settings(const Records& r) {
       .pristine_host = on(r, Record::kUrlRemapPristineHostHdr),
       .request_via = on(r, Record::kHttpInsertRequestViaStr),
       .response_via = on(r, Record::kHttpInsertResponseViaStr),
+      .cache_status = on(r, Record::kCacheInsertCacheStatus),
       .object_bytes_max = size(r, Record::kCacheObjectSizeMax),
+      .variants_max = size(r, Record::kCacheVariantsMax),
+      .heuristic = {.lm_factor = fraction(r.string(Record::kHttpCacheHeuristicLmFactor)),
+                    .lifetime_min = seconds(r, Record::kHttpCacheHeuristicMinLifetime),
+                    .lifetime_max = seconds(r, Record::kHttpCacheHeuristicMaxLifetime)},
+      .collapse_max = seconds(r, Record::kCacheCollapseTimeout),
+      .collapse_waiters_max = size(r, Record::kCacheCollapseWaitersMax),
       .origin_inactivity_max = seconds(r, Record::kHttpTransactionNoActivityTimeoutOut),
   };
 }

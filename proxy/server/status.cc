@@ -53,6 +53,8 @@ control::StatusSection cache(const StatusInput& input) {
            {"misses", sum(input, &C::cache_misses)},
            {"stale", sum(input, &C::cache_stale)},
            {"not looked up", sum(input, &C::cache_bypassed)},
+           {"validated", sum(input, &C::cache_validated)},
+           {"collapsed", sum(input, &C::cache_collapsed)},
            {"stored", sum(input, &C::cache_stored)},
            {"evicted", input.cache.evictions},
            {"objects", static_cast<std::uint64_t>(input.cache.objects)},

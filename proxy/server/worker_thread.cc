@@ -20,7 +20,7 @@ constexpr DbgCtl net_dbg{"net"};
 WorkerThread::WorkerThread(std::string name, Shared& shared, txn::RuntimePtr runtime, std::size_t head_bytes_max,
                            std::vector<net::UniqueFd> sockets)
     : worker_({.name = std::move(name)}),
-      state_(worker_, shared.cache, shared.hooks, std::move(runtime), head_bytes_max, shared.connection_ids,
+      state_(worker_, shared.cache, shared.flights, shared.hooks, std::move(runtime), head_bytes_max, shared.connection_ids,
              shared.transaction_ids),
       handler_(state_) {
   for (net::UniqueFd& socket : sockets) {

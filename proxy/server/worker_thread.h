@@ -21,6 +21,7 @@ namespace telltale::server {
 struct Shared {
   explicit Shared(std::size_t cache_bytes) : cache(cache_bytes) {}
   cache::RamCache cache;
+  txn::FlightTable flights;
   txn::HookTable hooks;  // constant once workers run
   std::atomic<std::uint64_t> connection_ids{0};
   std::atomic<std::uint64_t> transaction_ids{0};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "txn/cache_fill.h"
 
-#include <memory>
+#include <utility>
 
 #include <telltale/diag/dbg.h>
 
 #include "http/print.h"
-#include "http1/head_writer.h"
+#include "txn/stored_build.h"
 
 namespace telltale::txn {
 namespace {
@@ -14,36 +14,66 @@ namespace {
 constexpr DbgCtl cache_dbg{"cache"};
 
 using http::Framing;
+using Landing = FlightTable::Landing;
+
+std::string_view what_they_do(Landing landing) {
+  switch (landing) {
+    case Landing::kStored: return "is for them too";
+    case Landing::kNotStorable: return "is not for others: they go to the origin on their own";
+    case Landing::kFailed: return "does not come: they go to the origin on their own";
+  }
+  return {};
+}
 
 }  // namespace
 
-CacheFill::CacheFill(WorkerState& state, const Resource& resource, const http::ResponseHead& head,
-                     const cache::Verdict& verdict, net::SteadyTime received_at, std::size_t bytes_max)
-    : state_(state), resource_(resource), verdict_(verdict), received_at_(received_at), bytes_max_(bytes_max),
-      active_(verdict.why_not.empty()) {
-  if (!active_) {
-    Dbg(cache_dbg, "not stored: {}", verdict.why_not);
-    return;
+void land(FlightTable::Lead& lead, Landing landing) {
+  const std::size_t waited = lead.land(landing);
+  if (waited != 0) Dbg(cache_dbg, "{} requests were collapsed into this one, whose answer {}", waited, what_they_do(landing));
+}
+
+void store_response(const CacheFill::Context& context, cache::StoredResponsePtr stored, const cache::Verdict& verdict) {
+  const std::size_t bytes = stored->size_bytes();
+  const bool kept = context.state.cache.store(context.resource.key, std::move(stored), context.settings.variants_max,
+                                                       context.generation);
+  if (kept) {
+    Dbg(cache_dbg, "{}{}: stored, {} bytes, {} {} s{}", context.resource.authority, http::print_target(context.resource.target),
+        bytes, verdict.guessed ? "taken for fresh for" : "fresh for", (verdict.lifetime - verdict.initial_age).count(),
+        verdict.always_validate ? ", to be validated each time" : verdict.selecting.empty() ? "" : ", a variant");
+    context.state.counters.cache_stored.add();
+  } else {
+    Dbg(cache_dbg, "not stored: {} bytes do not fit into the cache, or the resource was changed meanwhile", bytes);
   }
-  head_.status = head.status;
-  head_.framing = head.framing;
-  head_.fields.copy_from(head.fields);
-  head_.reason = head.reason;
-  if (head.framing.kind != Framing::kLength) return;
-  if (head.framing.length > bytes_max_) {
-    Dbg(cache_dbg, "not stored: the content is larger than an object may be");
-    active_ = false;
-    return;
+  land(context.lead, kept && verdict.reusable() ? Landing::kStored : Landing::kNotStorable);
+}
+
+CacheFill::CacheFill(const Context& context, const http::ResponseHead& head, cache::Verdict verdict, net::SteadyTime received_at)
+    : context_(context), verdict_(std::move(verdict)), received_at_(received_at) {
+  if (!verdict_.stored()) {
+    give_up(verdict_.why_not, Landing::kNotStorable);
+  } else if (head.framing.kind == Framing::kLength && head.framing.length > context.settings.object_bytes_max) {
+    give_up("the content is larger than an object may be", Landing::kNotStorable);
+  } else {
+    if (!verdict_.reusable()) land(context_.lead, Landing::kNotStorable);  // nobody needs to wait for the content
+    head_.status = head.status;
+    head_.framing = head.framing;
+    head_.reason = head.reason;
+    head_.fields.copy_from(head.fields);
+    if (head.framing.kind == Framing::kLength) content_.reserve(head.framing.length);
   }
-  content_.reserve(head.framing.length);
+}
+
+void CacheFill::give_up(std::string_view why, Landing landing) {
+  Dbg(cache_dbg, "not stored: {}", why);
+  active_ = false;
+  content_ = {};
+  land(context_.lead, landing);
 }
 
 void CacheFill::add(std::string_view piece) {
   if (!active_) return;
-  if (content_.size() + piece.size() > bytes_max_) {
-    Dbg(cache_dbg, "not stored: the content is larger than an object may be");
-    active_ = false;
-    content_ = {};
+  if (content_.size() + piece.size() > context_.settings.object_bytes_max) {
+    give_up("the content is larger than an object may be", Landing::kNotStorable);
     return;
   }
   content_.append(piece);
@@ -56,34 +86,12 @@ void CacheFill::complete() {
 }
 
 void CacheFill::abandon() {
-  if (active_) Dbg(cache_dbg, "not stored: the content is incomplete");
-  active_ = false;
+  if (active_) give_up("the content is incomplete", Landing::kFailed);
 }
 
 void CacheFill::store() {
   active_ = false;
-  auto stored = std::make_shared<cache::StoredResponse>();
-  stored->status = head_.status;
-  stored->reason = head_.reason;
-  stored->fields.copy_from(head_.fields);
-  stored->fields.remove(http::FieldId::kAge);  // each answer has its own
-  stored->content = std::move(content_);
-  stored->stored_at = received_at_;
-  stored->lifetime = verdict_.lifetime;
-  stored->initial_age = verdict_.initial_age;
-  Framing framing = head_.status == 204 ? Framing{} : Framing{Framing::kLength, stored->content.size()};
-  http1::append_response_head(stored->http1_head, stored->status, stored->reason, stored->fields, framing,
-                              http1::ConnectionField::kNone);
-  stored->http1_head.resize(stored->http1_head.size() - 2);  // the empty line comes after Age
-
-  std::size_t bytes = stored->size_bytes();
-  if (state_.cache.store(resource_.key, std::move(stored))) {
-    Dbg(cache_dbg, "{}{}: stored, {} bytes, fresh for {} s", resource_.authority, http::print_target(resource_.target), bytes,
-        (verdict_.lifetime - verdict_.initial_age).count());
-    state_.counters.cache_stored.add();
-  } else {
-    Dbg(cache_dbg, "not stored: {} bytes do not fit into the cache", bytes);
-  }
+  store_response(context_, build_stored(head_, std::move(content_), verdict_, received_at_), verdict_);
 }
 
 }  // namespace telltale::txn

@@ -3,7 +3,8 @@
 
 #include <telltale/diag/dbg.h>
 
-#include "cache/storable.h"
+#include "cache/conditional.h"
+#include "cache/reuse.h"
 #include "http/cache_control.h"
 #include "http/print.h"
 
@@ -14,37 +15,87 @@ constexpr DbgCtl cache_dbg{"cache"};
 
 using std::chrono::seconds;
 
+// What of the variants there are a line names: the Vary, whose members are field names. Their values may be secrets.
+http::FieldPrinter print_vary(const cache::StoredResponse& stored) {
+  static constexpr http::Field kNone{http::FieldId::kVary, "Vary", "-"};
+  const http::Field* vary = stored.fields.find(http::FieldId::kVary);
+  return http::print_field(vary != nullptr ? *vary : kNone);
+}
+
+void count(Counters& counters, Lookup::Outcome outcome) {
+  switch (outcome) {
+    case Lookup::kHit: counters.cache_hits.add(); break;
+    case Lookup::kBypass: case Lookup::kMethod: counters.cache_bypassed.add(); break;
+    case Lookup::kUriMiss: case Lookup::kVaryMiss: counters.cache_misses.add(); break;
+    case Lookup::kStale: case Lookup::kRequest: counters.cache_stale.add(); break;
+  }
+}
+
+// Judges what was found under the key.
+void judge(Lookup& lookup, const http::CacheControl& demands, const Resource& resource, bool again) {
+  const cache::StoredResponse& stored = *lookup.stored;
+  const cache::Reuse reuse = cache::judge(stored, demands, lookup.age);
+  const std::int64_t age = lookup.age.count(), lifetime = stored.lifetime.count();
+  if (reuse.usable()) {
+    lookup.outcome = Lookup::kHit;
+    Dbg(cache_dbg, "{}{}: hit{}, {} s old of {} s{}{}", resource.authority, http::print_target(resource.target),
+        again ? " after it was collapsed" : "", age, lifetime, reuse.why.empty() ? "" : "; ", reuse.why);
+    if (!stored.selecting.empty()) Dbg(cache_dbg, "the variant that these request fields choose, {}", print_vary(stored));
+    return;
+  }
+  lookup.outcome = reuse.state == cache::Reuse::kRefused ? Lookup::kRequest : Lookup::kStale;
+  Dbg(cache_dbg, "{}{}: {}, {} s old of {} s: {}", resource.authority, http::print_target(resource.target),
+      outcome_token(lookup.outcome), age, lifetime, reuse.why);
+}
+
 }  // namespace
 
+bool Lookup::may_validate() const noexcept {
+  return (outcome == kStale || outcome == kRequest) && cache::has_validator(*stored) &&
+         (stored->status == 200 || stored->status == 203);
+}
+
+std::string_view outcome_token(Lookup::Outcome outcome) noexcept {
+  switch (outcome) {
+    case Lookup::kHit: return "hit";
+    case Lookup::kBypass: return "bypass";
+    case Lookup::kMethod: return "method";
+    case Lookup::kUriMiss: return "uri-miss";
+    case Lookup::kVaryMiss: return "vary-miss";
+    case Lookup::kStale: return "stale";
+    case Lookup::kRequest: return "request";
+  }
+  return {};
+}
+
 Lookup look_up(WorkerState& state, const TransactionSettings& settings, const http::RequestHead& request,
-               const Resource& resource) {
-  std::string_view why_not = settings.cache_enabled ? cache::why_request_bypasses(request) : "the cache is off";
-  if (!why_not.empty()) {
-    Dbg(cache_dbg, "not looked up: {}", why_not);
-    state.counters.cache_bypassed.add();
-    return {};
-  }
-  http::CacheControl wanted = http::parse_cache_control(request.fields);
-  cache::StoredResponsePtr stored = state.cache.find(resource.key);
-  if (!stored) {
+               const Resource& resource, bool again) {
+  Lookup lookup;
+  lookup.use = cache::how_request_uses_cache(request);
+  http::CacheControl demands;
+  if (lookup.use.demands) demands = cache::client_demands(request.fields);
+  lookup.only_if_cached = demands.only_if_cached;
+
+  if (!lookup.use.why_not.empty() || !settings.cache_enabled) {
+    lookup.outcome = lookup.use.wrong_method ? Lookup::kMethod : Lookup::kBypass;
+    Dbg(cache_dbg, "{}: not looked up, {}", outcome_token(lookup.outcome),
+        lookup.use.why_not.empty() ? "the cache is off" : lookup.use.why_not);
+  } else if (cache::RamCache::Found found = state.cache.find(resource.key, request.fields); found.response) {
+    lookup.stored = std::move(found.response);
+    lookup.age = lookup.stored->current_age(state.worker.now());
+    judge(lookup, demands, resource, again);
+  } else if (found.other) {
+    lookup.outcome = Lookup::kVaryMiss;
+    Dbg(cache_dbg, "{}{}: vary-miss, no stored variant was chosen by these request fields (the newest has {})",
+        resource.authority, http::print_target(resource.target), print_vary(*found.other));
+    lookup.stored = std::move(found.other);
+  } else {
+    lookup.outcome = Lookup::kUriMiss;
     Dbg(cache_dbg, "{}{}: uri-miss", resource.authority, http::print_target(resource.target));
-    state.counters.cache_misses.add();
-    return {Lookup::kUriMiss, wanted.only_if_cached};
   }
-  net::SteadyTime now = state.worker.now();
-  seconds age = stored->current_age(now);
-  bool too_old = wanted.no_cache || (wanted.max_age && age > seconds{*wanted.max_age}) ||
-                 (wanted.min_fresh && stored->lifetime - age < seconds{*wanted.min_fresh});
-  if (stored->fresh(now) && !too_old) {
-    Dbg(cache_dbg, "{}{}: hit, {} s old of {} s", resource.authority, http::print_target(resource.target), age.count(),
-        stored->lifetime.count());
-    state.counters.cache_hits.add();
-    return {Lookup::kHit, wanted.only_if_cached, std::move(stored)};
-  }
-  Dbg(cache_dbg, "{}{}: stale, {} s old of {} s{}", resource.authority, http::print_target(resource.target), age.count(),
-      stored->lifetime.count(), too_old ? ", and the client wants a fresher one" : "");
-  state.counters.cache_stale.add();
-  return {Lookup::kStale, wanted.only_if_cached};
+  if (!lookup.hit()) lookup.generation = state.cache.generation(resource.key);
+  if (lookup.hit() || !again) count(state.counters, lookup.outcome);
+  return lookup;
 }
 
 }  // namespace telltale::txn

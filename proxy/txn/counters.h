@@ -30,6 +30,8 @@ struct Counters {
   Counter cache_stale;    // looked up, there, not fresh
   Counter cache_bypassed; // not looked up
   Counter cache_stored;
+  Counter cache_validated;  // stale, and good again after the origin said 304
+  Counter cache_collapsed;  // waited for another request's answer
   Counter origin_requests;
   Counter origin_connections;  // opened
   Counter failures;            // answered by the proxy itself with an error

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cache/freshness.h"
 #include "remap/remap_table.h"
 
 namespace telltale::txn {
@@ -19,7 +20,12 @@ struct TransactionSettings {
   bool pristine_host = false;  // the client's Host goes to the origin
   bool request_via = true;
   bool response_via = true;
+  bool cache_status = false;   // answers have a Cache-Status field
   std::size_t object_bytes_max = 8 * 1024 * 1024;     // of stored content
+  std::size_t variants_max = 16;                      // of one key
+  cache::Heuristic heuristic;                         // lifetimes that origins do not say
+  std::chrono::seconds collapse_max{5};               // how long one waits for another's answer; 0: nobody does
+  std::size_t collapse_waiters_max = 1024;            // for one answer
   std::chrono::seconds origin_inactivity_max{30};     // without a byte moving, in either direction
 };
 

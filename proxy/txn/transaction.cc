@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "txn/transaction.h"
 
+#include <algorithm>
+
 #include <telltale/diag/dbg.h>
 
-#include "cache/storable.h"
+#include "cache/conditional.h"
+#include "cache/vary.h"
 #include "http/print.h"
 #include "http1/hop_by_hop.h"
-#include "txn/cache_lookup.h"
+#include "txn/invalidate.h"
 #include "txn/own_answer.h"
+#include "txn/stored_answer.h"
 
 namespace telltale::txn {
 namespace {
@@ -27,6 +31,16 @@ constexpr std::string_view kVia11 = "1.1 telltale", kVia10 = "1.0 telltale", kVi
 
 std::string_view via(http::Version version) {
   return version == http::Version::kHttp10 ? kVia10 : version == http::Version::kHttp2 ? kVia2 : kVia11;
+}
+
+// Times that one request waits for others: for one whose answer turns out to be another variant, once more.
+constexpr int kCollapsedRoundsMax = 3;
+constexpr seconds kLookForClientEvery{1};
+
+// The validator that counts; see set_conditions().
+http::FieldPrinter print_conditions(const http::Fields& request) {
+  const http::Field* tag = request.find(FieldId::kIfNoneMatch);
+  return http::print_field(tag != nullptr ? *tag : *request.find(FieldId::kIfModifiedSince));
 }
 
 std::int64_t micros_since(net::SteadyTime begun) {
@@ -64,20 +78,17 @@ net::Task<void> Transaction::run() {
     co_await fail(Failure::kDestinationNotFound, 404, "no remap rule matches this host and path");
   } else {
     Lookup found = look_up(state_, runtime_->settings, request(), resource_);
-    if (found.outcome == Lookup::kHit) {
+    if (found.hit() && may_send_prepared(found)) {
       const cache::StoredResponse& stored = *found.stored;
       status_ = stored.status;
-      seconds age = stored.current_age(state_.worker.now());
-      if (hooks_.idle(Hook::kSendResponse)) {
-        bool sent = co_await exchange_.send_prepared({stored.status, stored.fields, stored.http1_head, stored.content, age});
-        note_sent(sent);
-      } else {
-        co_await send_stored_with_hooks(stored, age);
-      }
+      bool sent = co_await exchange_.send_prepared({stored.status, stored.fields, stored.http1_head, stored.content, found.age});
+      note_sent(sent);
+    } else if (found.hit()) {
+      co_await send_stored(*found.stored, found.age, {.outcome = found.outcome});
     } else if (found.only_if_cached) {
       co_await fail(Failure::kProxyInternalResponse, 504, "not in the cache, and the client wants nothing else");
     } else {
-      co_await answer_from_origin(found.outcome != Lookup::kBypass);
+      co_await answer_miss(found);
     }
   }
 
@@ -98,10 +109,7 @@ bool Transaction::remap() {
     Dbg(remap_dbg, "no rule matches {}{}", http::print_authority(r.authority), http::print_target(r.target));
     return false;
   }
-  cache::append_key_origin(key_text_, rule_->to.host, rule_->to.port);
-  if (runtime_->settings.pristine_host) {  // the origin gets the client's Host, which then decides what it answers
-    fmt::format_to(fmt::appender(key_text_), "({}:{})", r.authority.host(), r.authority.port());
-  }
+  append_key_prefix(key_text_, *rule_, r, runtime_->settings.pristine_host);
   std::size_t target_at = key_text_.size();
   rule_->append_target(r.target, key_text_);
   std::string_view key_text(key_text_.data(), key_text_.size());
@@ -111,18 +119,23 @@ bool Transaction::remap() {
   return true;
 }
 
-// Hooks may change what the client gets, not what is stored.
-net::Task<void> Transaction::send_stored_with_hooks(const cache::StoredResponse& stored, seconds age) {
-  http::ResponseHead head;
-  head.status = stored.status;
-  head.reason = stored.reason;
-  head.fields.copy_from(stored.fields);
-  head.fields.add_copy("Age", std::to_string(age.count()));
-  head.framing = {Framing::kLength, stored.content.size()};
-  bool go_on = co_await send_response_hooks(head);
+// Most hits: the stored head and content as they are.
+bool Transaction::may_send_prepared(const Lookup& found) const noexcept {
+  return !found.use.condition && !found.use.range && hooks_.idle(Hook::kSendResponse) && !runtime_->settings.cache_status;
+}
+
+// All other uses of a stored response. Hooks may change what the client gets, not what is stored.
+net::Task<void> Transaction::send_stored(const cache::StoredResponse& stored, std::optional<seconds> age, CacheStatus status) {
+  StoredAnswer answer = stored_answer(request(), stored, age);
+  status_ = answer.head.status;
+  status.used = &stored;
+  status.age = age.value_or(stored.initial_age);
+  status.collapsed = collapsed_;
+  if (runtime_->settings.cache_status) answer.head.fields.add_copy("Cache-Status", cache_status(status));
+  bool go_on = co_await send_response_hooks(answer.head);
   if (!go_on) co_return;
-  co_await exchange_.send_head(head);
-  co_await exchange_.send_content(stored.content);
+  co_await exchange_.send_head(answer.head);
+  co_await exchange_.send_content(answer.content);
   bool sent = co_await exchange_.finish();
   note_sent(sent);
 }
@@ -136,28 +149,161 @@ net::Task<bool> Transaction::send_response_hooks(http::ResponseHead& head) {
   co_return go_on;
 }
 
-net::Task<void> Transaction::answer_from_origin(bool storable) {
-  http::Fields fields = origin_fields();
-  cache::WallTime requested_at = state_.worker.wall_now();
-  origin::Authority origin{rule_->to.host, rule_->to.port};
-  OriginFetch fetch(state_, exchange_, origin, resource_.target, fields, runtime_->settings.origin_inactivity_max);
-  auto begun = co_await fetch.begin();
-  if (!begun) {
-    co_await fail(begun.error().failure, begun.error().status, begun.error().reason);
+net::Task<void> Transaction::answer_miss(Lookup& found) {
+  bool client_there = co_await wait_for_other(found);
+  if (!client_there) {
+    why_incomplete_ = "the client went away while it waited";
+    exchange_.abort();
+  } else if (found.hit()) {
+    co_await send_stored(*found.stored, found.age, {.outcome = found.outcome});
+  } else {
+    co_await answer_from_origin(found);
+  }
+}
+
+// The answer to this request could serve others who ask meanwhile.
+bool Transaction::may_lead(const Lookup& found) const {
+  const cache::RequestUse& use = found.use;
+  return exchange_.request().method == http::Method::kGet && !use.authorization && !use.range &&
+         (!use.condition || found.may_validate()) && !(use.demands && http::parse_cache_control(exchange_.request().fields).no_store);
+}
+
+// If somebody else is fetching what this request is for, waits and looks up again: `found` may then be a hit.
+// Otherwise this request leads, or goes on alone. False: the client went away.
+net::Task<bool> Transaction::wait_for_other(Lookup& found) {
+  const TransactionSettings& settings = runtime_->settings;
+  const net::SteadyTime deadline = state_.worker.now() + settings.collapse_max;
+  for (int round = 0; round < kCollapsedRoundsMax; ++round) {
+    bool by_itself = found.outcome == Lookup::kUriMiss || found.outcome == Lookup::kVaryMiss || found.outcome == Lookup::kStale;
+    if (!by_itself || settings.collapse_max == seconds{0}) co_return true;
+    std::string text;  // variants are fetched side by side
+    cache::CacheKey key = resource_.key;
+    if (found.stored && !found.stored->selecting.empty()) {
+      text = fmt::format("{}\n{}", key.text, cache::selecting_text_like(found.stored->selecting, request().fields));
+      key = cache::cache_key(text);
+    }
+    FlightTable::Joined joined =
+        state_.flights.join(key, state_.worker, state_.worker.now(), id(), may_lead(found), settings.collapse_waiters_max);
+    if (joined.role == FlightTable::Joined::kLeads) lead_ = std::move(joined.lead);
+    if (joined.role == FlightTable::Joined::kAlone) Dbg(cache_dbg, "not collapsed: {}", joined.why);
+    if (joined.role != FlightTable::Joined::kWaits) co_return true;
+
+    place_ = std::move(joined.place);
+    state_.counters.cache_collapsed.add();
+    Dbg(cache_dbg, "collapsed: waiting for the answer to t{}", joined.leader);
+    net::Wake wake = co_await wait_at_place(deadline);
+    if (wake == net::Wake::kTimeout || wake == net::Wake::kShutdown) {
+      place_.leave();
+      bool gone = exchange_.client_gone();
+      Dbg(cache_dbg, "no longer collapsed: {}",
+          gone ? "the client went away" : wake == net::Wake::kShutdown ? "the worker is stopping" : "the answer takes too long");
+      co_return !gone;
+    }
+    if (place_.landing() != FlightTable::Landing::kStored) {
+      Dbg(cache_dbg, "no longer collapsed: the answer to t{} {}", joined.leader,
+          place_.landing() == FlightTable::Landing::kFailed ? "did not come" : "is not for others");
+      co_return true;  // the place is kept: others wait for it to be left
+    }
+    place_.leave();
+    found = look_up(state_, settings, request(), resource_, true);
+    collapsed_ = found.hit();
+    if (found.hit()) co_return true;
+  }
+  co_return true;
+}
+
+// Looks now and then whether the client is still there: nothing wakes whoever only waits.
+net::Task<net::Wake> Transaction::wait_at_place(net::SteadyTime deadline) {
+  for (;;) {
+    net::Wake wake = co_await place_.gate().wait(std::min(deadline, state_.worker.now() + kLookForClientEvery));
+    if (wake != net::Wake::kTimeout || exchange_.client_gone() || state_.worker.now() >= deadline) co_return wake;
+  }
+}
+
+// The origin failed and what is stored, though stale, may be used then.
+bool Transaction::may_use_on_error(const Lookup& found) const {
+  if (found.outcome != Lookup::kStale) return false;
+  const cache::StoredResponse& stored = *found.stored;
+  return !stored.never_stale && !stored.always_validate &&
+         stored.current_age(state_.worker.now()) < stored.lifetime + stored.stale_if_error;
+}
+
+net::Task<void> Transaction::answer_from_origin(const Lookup& found) {
+  bool validating = found.may_validate();
+  for (;;) {
+    http::Fields fields = origin_fields();
+    if (validating) {
+      cache::set_conditions(fields, *found.stored);
+      Dbg(cache_dbg, "validating what is stored, with {}", print_conditions(fields));
+    }
+    FetchTimes times{};
+    times.requested_at = state_.worker.wall_now();
+    origin::Authority origin{rule_->to.host, rule_->to.port};
+    OriginFetch fetch(state_, exchange_, origin, resource_.target, fields, runtime_->settings.origin_inactivity_max);
+    auto begun = co_await fetch.begin();
+    http::ResponseHead& head = fetch.response();
+    bool failed = !begun || head.status == 500 || (head.status >= 502 && head.status <= 504);
+    if (failed && may_use_on_error(found)) {
+      Dbg(cache_dbg, "the origin failed: the stale response is used, as its stale-if-error allows");
+      co_await fetch.end();
+      land(lead_, FlightTable::Landing::kFailed);
+      co_await send_stored(*found.stored, found.stored->current_age(state_.worker.now()),
+                           {.outcome = found.outcome, .origin_status = begun ? head.status : std::uint16_t{0}});
+      co_return;
+    }
+    if (!begun) {
+      land(lead_, FlightTable::Landing::kFailed);
+      co_await fail(begun.error().failure, begun.error().status, begun.error().reason);
+      co_return;
+    }
+    times.received_at = state_.worker.wall_now();
+    times.received_steady = state_.worker.now();
+    prepare_response(head);
+    CacheFill::Context context{state_, runtime_->settings, resource_, lead_, found.generation};
+    if (validating && head.status == 304) {
+      if (cache::is_about(head.fields, *found.stored)) {
+        Freshened fresh = freshen_stored(*found.stored, request(), head, runtime_->settings.heuristic, times);
+        co_await fetch.end();
+        co_await send_freshened(found, fresh, context);
+        co_return;
+      }
+      Dbg(cache_dbg, "the 304 is about another response than the one that is stored: asking again without conditions");
+      state_.cache.erase(resource_.key);
+      validating = false;
+      co_await fetch.end();
+      continue;
+    }
+    cache::Verdict verdict{"the request bypasses the cache"};
+    if (found.may_be_stored()) {
+      verdict = cache::may_store(request(), head, runtime_->settings.heuristic, times.requested_at, times.received_at);
+    }
+    if (!http::is_safe(request().method) && head.status < 400) {
+      invalidate_after(state_, *runtime_, request(), head, *rule_, resource_);
+    }
+    CacheFill fill(context, head, std::move(verdict), times.received_steady);
+    if (runtime_->settings.cache_status) {  // of this answer, not of what is stored
+      CacheStatus status{.outcome = found.outcome, .origin_status = head.status, .stored = fill.active()};
+      head.fields.add_copy("Cache-Status", cache_status(status));
+    }
+    co_await relay(fetch, fill);
+    co_await fetch.end();
     co_return;
   }
+}
 
-  net::SteadyTime received_at = state_.worker.now();
-  http::ResponseHead& head = fetch.response();
-  prepare_response(head);
-  cache::Verdict verdict{"the request bypasses the cache"};
-  if (storable) verdict = cache::may_store(request(), head, requested_at, state_.worker.wall_now());
-  CacheFill fill(state_, resource_, head, verdict, received_at, runtime_->settings.object_bytes_max);
-  if (!http::is_safe(request().method) && head.status < 400 && state_.cache.erase(resource_.key)) {
-    Dbg(cache_dbg, "{}{}: invalidated by {}", resource_.authority, http::print_target(resource_.target), request().method_text);
+// What is stored is as good as new.
+net::Task<void> Transaction::send_freshened(const Lookup& found, const Freshened& fresh, const CacheFill::Context& context) {
+  state_.counters.cache_validated.add();
+  CacheStatus status{.outcome = found.outcome, .origin_status = 304, .stored = fresh.verdict.stored()};
+  if (fresh.verdict.stored()) {
+    Dbg(cache_dbg, "not modified, says the origin: what is stored is freshened");
+    store_response(context, fresh.stored, fresh.verdict);
+  } else {
+    Dbg(cache_dbg, "not modified, says the origin, but not to be kept: {}", fresh.verdict.why_not);
+    state_.cache.erase(resource_.key);
+    land(lead_, FlightTable::Landing::kNotStorable);
   }
-  co_await relay(fetch, fill);
-  co_await fetch.end();
+  co_await send_stored(*fresh.stored, std::nullopt, status);
 }
 
 // Hands the origin's response on as it arrives, and a copy to the cache.
@@ -169,13 +315,14 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, CacheFill& fill) {
   if (sent && !fetch.content_buffered()) sent = co_await exchange_.flush();
 
   Content piece{Content::kEnd};
-  while (sent) {
+  while (sent || (fill.active() && lead_.waiters() != 0)) {  // a client that goes away takes nothing from the others
     piece = co_await fetch.read_content();
     if (piece.state != Content::kData) break;
     fill.add(piece.data);
-    sent = co_await exchange_.send_content(piece.data);
+    if (sent) sent = co_await exchange_.send_content(piece.data);
   }
   note_sent(sent);
+  if (!sent && piece.state == Content::kEnd) fill.complete();
   if (!sent || piece.state != Content::kEnd) fill.abandon();
   if (!sent) co_return;
   if (piece.state != Content::kEnd) {

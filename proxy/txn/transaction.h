@@ -8,6 +8,7 @@
 // **Thread safety:** loop-bound. **Source:** RFC 9110; RFC 9111; RFC 9209 for what the proxy answers itself.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <telltale/diag/scope.h>
@@ -16,9 +17,13 @@
 #include "http/exchange.h"
 #include "http/failure.h"
 #include "txn/cache_fill.h"
+#include "txn/cache_lookup.h"
+#include "txn/cache_status.h"
+#include "txn/flight_table.h"
 #include "txn/hooks.h"
 #include "txn/origin_fetch.h"
 #include "txn/resource.h"
+#include "txn/stored_build.h"
 #include "txn/worker_state.h"
 
 namespace telltale::txn {
@@ -38,10 +43,17 @@ class Transaction {
 
  private:
   bool remap();
-  net::Task<void> answer_from_origin(bool storable);
+  bool may_send_prepared(const Lookup& found) const noexcept;
+  net::Task<void> answer_miss(Lookup& found);
+  bool may_lead(const Lookup& found) const;
+  net::Task<bool> wait_for_other(Lookup& found);
+  net::Task<net::Wake> wait_at_place(net::SteadyTime deadline);
+  bool may_use_on_error(const Lookup& found) const;
+  net::Task<void> answer_from_origin(const Lookup& found);
+  net::Task<void> send_freshened(const Lookup& found, const Freshened& fresh, const CacheFill::Context& context);
   net::Task<void> relay(OriginFetch& fetch, CacheFill& fill);
   void note_sent(bool sent) noexcept;
-  net::Task<void> send_stored_with_hooks(const cache::StoredResponse& stored, std::chrono::seconds age);
+  net::Task<void> send_stored(const cache::StoredResponse& stored, std::optional<std::chrono::seconds> age, CacheStatus status);
   net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
   net::Task<bool> send_response_hooks(http::ResponseHead& head);
   http::Fields origin_fields();
@@ -58,6 +70,9 @@ class Transaction {
   const remap::Mapping* rule_ = nullptr;  // in runtime_
   cache::KeyText key_text_;
   Resource resource_;                     // views of key_text_ and the rule
+  FlightTable::Lead lead_;                // others may wait for this transaction's answer
+  FlightTable::Place place_;              // this one waits for another's, or goes on its own after that
+  bool collapsed_ = false;                // answered from what another one fetched
   http::ResponseHead* response_ = nullptr;
   std::uint16_t status_ = 0;         // of the answer
   std::string_view why_incomplete_;  // a fixed text; empty: the client was sent all of the answer

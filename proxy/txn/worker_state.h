@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // What the transactions of one worker share: its runtime, its origin connections, its counters, and the
-// cache, which all workers share.
+// cache and the flights, which all workers share.
 //
-// **Thread safety:** loop-bound but for counters (one writer) and the cache (thread-safe).
+// **Thread safety:** loop-bound but for counters (one writer), the cache and the flights (thread-safe).
 
 #include <atomic>
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include "net/worker.h"
 #include "origin/pool.h"
 #include "txn/counters.h"
+#include "txn/flight_table.h"
 #include "txn/hooks.h"
 #include "txn/runtime.h"
 
@@ -38,13 +39,14 @@ class IdSource {
 };
 
 struct WorkerState {
-  WorkerState(net::Worker& w, cache::RamCache& c, const HookTable& h, RuntimePtr r, std::size_t head_bytes_max,
+  WorkerState(net::Worker& w, cache::RamCache& c, FlightTable& f, const HookTable& h, RuntimePtr r, std::size_t head_bytes_max,
               std::atomic<std::uint64_t>& connection_ids, std::atomic<std::uint64_t>& transaction_ids)
-      : worker(w), cache(c), hooks(h), runtime(std::move(r)), blocks(head_bytes_max), origins(w, blocks, origin_settings),
+      : worker(w), cache(c), flights(f), hooks(h), runtime(std::move(r)), blocks(head_bytes_max), origins(w, blocks, origin_settings),
         connections(connection_ids), transactions(transaction_ids) {}
 
   net::Worker& worker;
   cache::RamCache& cache;
+  FlightTable& flights;
   const HookTable& hooks;
   RuntimePtr runtime;
 

@@ -16,6 +16,7 @@ namespace telltale::cache {
 namespace {
 
 using test::cost_of;
+using test::find;
 using test::response_of;
 
 std::size_t shard_of(std::string_view text) { return cache_key(text).hash >> 58; }
@@ -31,16 +32,16 @@ std::vector<std::string> keys_of_one_shard(std::size_t count) {
   return keys;
 }
 
-bool has(RamCache& cache, std::string_view text) { return cache.find(cache_key(text)) != nullptr; }
+bool has(RamCache& cache, std::string_view text) { return find(cache, cache_key(text)) != nullptr; }
 
 TEST_CASE("RamCache: find gives what was stored, and nothing for other keys", "[cache][ram]") {
   RamCache cache(1 << 20);
-  CHECK(cache.find(cache_key("http://a:80/")) == nullptr);
+  CHECK(find(cache, cache_key("http://a:80/")) == nullptr);
   const auto response = response_of(10);
   CHECK(cache.store(cache_key("http://a:80/"), response));
-  CHECK(cache.find(cache_key("http://a:80/")) == response);
-  CHECK(cache.find(cache_key("http://a:80/x")) == nullptr);
-  CHECK(cache.find(cache_key("")) == nullptr);
+  CHECK(find(cache, cache_key("http://a:80/")) == response);
+  CHECK(find(cache, cache_key("http://a:80/x")) == nullptr);
+  CHECK(find(cache, cache_key("")) == nullptr);
   CHECK(cache.counters().objects == 1);
   CHECK(cache.counters().bytes == cost_of(10, 12));
   CHECK(cache.counters().capacity_bytes == 1 << 20);
@@ -62,7 +63,7 @@ TEST_CASE("RamCache: store replaces what the key had", "[cache][ram]") {
   cache.store(key, response_of(1000));
   const auto second = response_of(10);
   CHECK(cache.store(key, second));
-  CHECK(cache.find(key) == second);
+  CHECK(find(cache, key) == second);
   CHECK(cache.counters().objects == 1);
   CHECK(cache.counters().bytes == cost_of(10, 1));
   CHECK(cache.counters().evictions == 0);
@@ -184,7 +185,7 @@ TEST_CASE("RamCache: a lower capacity evicts at once, 0 empties it and stores no
 TEST_CASE("RamCache: a response lives on with its reader after it is evicted", "[cache][ram]") {
   RamCache cache(cost_of(100, 1));
   cache.store(cache_key("a"), response_of(100, 'a'));
-  const StoredResponsePtr held = cache.find(cache_key("a"));
+  const StoredResponsePtr held = find(cache, cache_key("a"));
   cache.store(cache_key("b"), response_of(100));
   REQUIRE_FALSE(has(cache, "a"));
   CHECK(held->content == std::string(100, 'a'));
@@ -262,7 +263,7 @@ TEST_CASE("RamCache: does what the obvious model does, on random input", "[cache
       const std::size_t what = below(100);
       INFO("round " << round << ", step " << step << ", key " << text << ", " << what);
       if (what < 40) {
-        REQUIRE(cache.find(cache_key(text)) == model.find(text));
+        REQUIRE(find(cache, cache_key(text)) == model.find(text));
       } else if (what < 90) {
         const auto response = response_of(below(2) == 0 ? below(50) : below(4 * unit));
         REQUIRE(cache.store(cache_key(text), response) == model.store(text, response));
@@ -298,7 +299,7 @@ TEST_CASE("RamCache: threads that store, find, erase and resize leave exact coun
         const auto key = cache_key(text);
         switch (random() % 8) {
           case 0: case 1: case 2:
-            if (auto found = cache.find(key); found && found->content.find_first_not_of(text[1]) != std::string::npos) {
+            if (auto found = find(cache, key); found && found->content.find_first_not_of(text[1]) != std::string::npos) {
               wrong = true;
             }
             break;
@@ -316,7 +317,7 @@ TEST_CASE("RamCache: threads that store, find, erase and resize leave exact coun
 
   std::size_t bytes = 0, objects = 0;
   for (const std::string& text : keys) {
-    if (auto found = cache.find(cache_key(text))) {
+    if (auto found = find(cache, cache_key(text))) {
       bytes += found->size_bytes() + text.size();
       ++objects;
     }

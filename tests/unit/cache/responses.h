@@ -7,13 +7,14 @@
 #include <string>
 #include <utility>
 
+#include "cache/ram_cache.h"
 #include "cache/stored_response.h"
 
 namespace telltale::cache::test {
 
 inline StoredResponsePtr response_of(std::size_t content_bytes, char fill = 'x') {
   auto response = std::make_shared<StoredResponse>();
-  response->content.assign(content_bytes, fill);
+  response->set_content(std::string(content_bytes, fill));
   return response;
 }
 
@@ -21,6 +22,9 @@ inline StoredResponsePtr response_of(std::size_t content_bytes, char fill = 'x')
 inline std::size_t cost_of(std::size_t content_bytes, std::size_t key_bytes) {
   return response_of(content_bytes)->size_bytes() + key_bytes;
 }
+
+// What a request without fields finds.
+inline StoredResponsePtr find(RamCache& cache, const CacheKey& key) { return cache.find(key, {}).response; }
 
 inline http::Fields fields_of(std::initializer_list<std::pair<const char*, const char*>> list) {
   http::Fields fields;

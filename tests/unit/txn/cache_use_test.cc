@@ -190,7 +190,8 @@ TEST_CASE("Transaction: a hook changes what a client gets of a stored response, 
     CHECK(read_answer(client, "ok") ==
           fmt::format("HTTP/1.1 200 OK\r\n{}Age: 0\r\nX-Call: {}\r\nContent-Length: 2\r\n\r\nok", kDate, call));
   }
-  const cache::StoredResponsePtr stored = proxy.cache.find(cache::cache_key(fmt::format("http://{}/x", origin.authority())));
+  const cache::StoredResponsePtr stored =
+      proxy.cache.find(cache::cache_key(fmt::format("http://{}/x", origin.authority())), {}).response;
   REQUIRE(stored);
   CHECK(stored->fields.find("X-Call") == nullptr);
   CHECK(stored->http1_head == "HTTP/1.1 200 OK\r\n" + kDate + kFresh + "Content-Length: 2\r\n");

@@ -67,7 +67,7 @@ class Proxy {
     runtime->settings = settings;
     on.call([&] {
       if (!state) {
-        state.emplace(on.worker(), cache, hooks, runtime, 32 * 1024, connection_ids_, transaction_ids_);
+        state.emplace(on.worker(), cache, flights, hooks, runtime, 32 * 1024, connection_ids_, transaction_ids_);
         handler_.emplace(*state);
       }
       state->runtime = runtime;
@@ -127,6 +127,7 @@ class Proxy {
 
   net::test::OnWorker on;
   cache::RamCache cache{1 << 20};
+  FlightTable flights;
   HookTable hooks;
   TransactionSettings settings;
   std::optional<WorkerState> state;
