@@ -192,6 +192,131 @@ TEST_CASE("RamCache: a response lives on with its reader after it is evicted", "
   CHECK(held.use_count() == 1);
 }
 
+// A variant: content and the value of X-A that chose it; null: without Vary.
+StoredResponsePtr variant(const char* value, std::size_t content_bytes = 10) {
+  auto response = std::make_shared<StoredResponse>();
+  response->set_content(std::string(content_bytes, 'x'));
+  if (value != nullptr) response->selecting = std::string("x-a\n=") + value + "\n";
+  return response;
+}
+http::Fields asks_for(const char* value) { return test::fields_of({{"X-A", value}}); }
+
+TEST_CASE("RamCache: a key holds a response for each value of the fields that it varies on", "[cache][ram][vary]") {
+  RamCache cache(1 << 20);
+  const auto key = cache_key("k");
+  const auto one = variant("1"), two = variant("2"), new_one = variant("1", 20);
+  CHECK(cache.store(key, one));
+  CHECK(cache.store(key, two));
+  CHECK(cache.find(key, asks_for("1")).response == one);
+  CHECK(cache.find(key, asks_for("2")).response == two);
+  const RamCache::Found none = cache.find(key, asks_for("3"));
+  CHECK(none.response == nullptr);
+  CHECK(none.other == two);  // the newest
+  CHECK(cache.counters().objects == 2);
+  CHECK(cache.counters().bytes == one->size_bytes() + two->size_bytes() + 1);
+  CHECK(cache.store(key, new_one));  // replaces its like
+  CHECK(cache.find(key, asks_for("1")).response == new_one);
+  CHECK(cache.find(key, asks_for("2")).response == two);
+  CHECK(cache.counters().bytes == new_one->size_bytes() + two->size_bytes() + 1);
+  CHECK(cache.erase(key));
+  CHECK(cache.counters().objects == 0);
+  CHECK(cache.counters().bytes == 0);
+}
+
+TEST_CASE("RamCache: of responses that vary on different fields the newest that matches is found", "[cache][ram][vary]") {
+  RamCache cache(1 << 20);
+  const auto key = cache_key("k");
+  auto by_b = std::make_shared<StoredResponse>();
+  by_b->selecting = "x-b\n=1\n";
+  const auto by_a = variant("1");
+  cache.store(key, by_b);
+  cache.store(key, by_a);
+  const http::Fields both = test::fields_of({{"X-A", "1"}, {"X-B", "1"}});
+  CHECK(cache.find(key, both).response == by_a);
+  cache.store(key, by_b);
+  CHECK(cache.find(key, both).response == by_b);
+}
+
+TEST_CASE("RamCache: a response without Vary and those with one replace each other", "[cache][ram][vary]") {
+  RamCache cache(1 << 20);
+  const auto key = cache_key("k");
+  const auto plain = variant(nullptr), one = variant("1");
+  cache.store(key, one);
+  cache.store(key, variant("2"));
+  cache.store(key, plain);
+  CHECK(cache.find(key, asks_for("1")).response == plain);
+  CHECK(cache.counters().objects == 1);
+  cache.store(key, one);
+  CHECK(cache.find(key, asks_for("1")).response == one);
+  CHECK(cache.find(key, asks_for("2")).response == nullptr);
+  CHECK(cache.counters().objects == 1);
+}
+
+TEST_CASE("RamCache: so many variants as the limit stay, one more and the oldest goes", "[cache][ram][vary]") {
+  RamCache cache(1 << 20);
+  const auto key = cache_key("k");
+  for (const char* value : {"1", "2", "3"}) cache.store(key, variant(value), 3);
+  CHECK(cache.counters().objects == 3);
+  CHECK(cache.counters().evictions == 0);
+  cache.store(key, variant("4", 30), 3);
+  CHECK(cache.counters().objects == 3);
+  CHECK(cache.counters().evictions == 1);
+  CHECK(cache.find(key, asks_for("1")).response == nullptr);
+  for (const char* value : {"2", "3", "4"}) CHECK(cache.find(key, asks_for(value)).response != nullptr);
+  cache.store(key, variant("5"), 1);  // the record was lowered
+  CHECK(cache.counters().objects == 1);
+  CHECK(cache.counters().bytes == variant("5")->size_bytes() + 1);
+}
+
+TEST_CASE("RamCache: variants count against the capacity, and a key goes with all of them", "[cache][ram][vary]") {
+  const std::size_t one = variant("1")->size_bytes();
+  RamCache cache(2 * one + 1);
+  const auto key = cache_key("k");
+  CHECK(cache.store(key, variant("1")));
+  CHECK(cache.store(key, variant("2")));  // fills it: the key's byte is counted twice until it is in
+  CHECK(cache.counters().bytes <= cache.counters().capacity_bytes);
+  cache.store(cache_key("o"), response_of(10));
+  CHECK(cache.counters().bytes <= cache.counters().capacity_bytes);
+  cache.set_capacity(0);
+  CHECK(cache.counters().objects == 0);
+  CHECK(cache.counters().bytes == 0);
+}
+
+TEST_CASE("RamCache: what was asked for before a change is not stored after it", "[cache][ram]") {
+  RamCache cache(1 << 20);
+  const auto key = cache_key("k");
+  const std::uint32_t before = cache.generation(key);
+  CHECK(before != RamCache::kAnyGeneration);
+  CHECK_FALSE(cache.invalidate(key));
+  CHECK_FALSE(cache.store(key, response_of(10), 16, before));
+  CHECK_FALSE(has(cache, "k"));
+  CHECK(cache.counters().bytes == 0);
+  CHECK(cache.store(key, response_of(10), 16, cache.generation(key)));
+  CHECK(cache.invalidate(key));
+  CHECK_FALSE(has(cache, "k"));
+}
+
+TEST_CASE("RamCache: threads that store and drop variants leave exact counters", "[cache][ram][vary]") {
+  RamCache cache(20 * variant("1")->size_bytes());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      std::mt19937 random(t);
+      for (int step = 0; step < 10000; ++step) {
+        const std::string text = "k" + std::to_string(random() % 4), value = std::to_string(random() % 6);
+        const auto key = cache_key(text);
+        if (random() % 10 == 0) cache.invalidate(key);
+        else if (random() % 20 == 0) cache.store(key, variant(nullptr, random() % 100));
+        else cache.store(key, variant(value.c_str(), random() % 100), 1 + random() % 5, random() % 2 == 0 ? cache.generation(key) : 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int k = 0; k < 4; ++k) cache.erase(cache_key("k" + std::to_string(k)));
+  CHECK(cache.counters().objects == 0);
+  CHECK(cache.counters().bytes == 0);
+}
+
 // The same rules, written as slowly and obviously as they are said.
 class Model {
  public:

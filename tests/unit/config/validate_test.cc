@@ -137,6 +137,21 @@ TEST_CASE("validate: the log file is a plain file name", "[config][validate]") {
   CHECK(fault_of(Record::kDiagsLogfileFilename, "stderr").find("is not a file here") != std::string::npos);
 }
 
+TEST_CASE("validate: a fraction is a plain decimal number from 0 to 1", "[config][validate]") {
+  for (const char* value : {"0", "1", "0.1", "0.10", "0.0", "1.0", "1.00", "0.9999999999"}) {
+    INFO(value);
+    CHECK(validate(Record::kHttpCacheHeuristicLmFactor, value));
+  }
+  for (const char* value : {"", ".", ".1", "1.", "0.1.1", "-0.1", "+0.1", "1e-1", "0,1", "0.1 ", "nan", "0x1", "0.99999999999"}) {
+    INFO(value);
+    CHECK_FALSE(validate(Record::kHttpCacheHeuristicLmFactor, value));
+  }
+  for (const char* value : {"1.01", "2", "00.1", "10"}) {
+    INFO(value);
+    CHECK(fault_of(Record::kHttpCacheHeuristicLmFactor, value).find("is out of range") != std::string::npos);
+  }
+}
+
 TEST_CASE("validate: tag patterns are checked by the function handed in", "[config][validate]") {
   const TagPatternCheck check = [](std::string_view text) -> std::optional<std::string> {
     if (text == "http(") return "missing closing parenthesis at offset 5";
