@@ -16,14 +16,17 @@ void append(Problems& all, Problems more) {
 }
 
 RecordsFile load_records(const std::filesystem::path& folder, const FolderOptions& options,
-                         Problems& problems) {
+                         Problems& problems, std::vector<std::string>& notes) {
   const std::string name = "records.yaml";
   auto text = read_text_file(folder / name, name);
   if (!text) {
     problems.push_back(std::move(text.error()));
     return RecordsFile(name);
   }
-  if (!*text) return RecordsFile(name);
+  if (!*text) {
+    notes.push_back(name + ": no such file in " + quote(folder.string()) + ", so every record is at its default");
+    return RecordsFile(name);
+  }
   auto file = parse_records_file(std::move(**text), name, options.check_tags);
   if (file) return std::move(*file);
   append(problems, std::move(file.error()));
@@ -113,7 +116,8 @@ tl::expected<Folder, Problems> load_folder(const std::filesystem::path& folder,
   }
 
   Problems problems;
-  RecordsFile file = load_records(folder, options, problems);
+  std::vector<std::string> notes;
+  RecordsFile file = load_records(folder, options, problems, notes);
   Records records = Records::defaults(options.check_tags);
   if (auto applied = apply(file, records)) {
     records = std::move(*applied);
@@ -124,7 +128,7 @@ tl::expected<Folder, Problems> load_folder(const std::filesystem::path& folder,
   check_plugin_config(folder, problems);
   apply_command_line(records, options, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
-  return Folder{std::move(file), std::move(records), std::move(remap)};
+  return Folder{std::move(file), std::move(records), std::move(remap), std::move(notes)};
 }
 
 }  // namespace telltale::config

@@ -4,7 +4,7 @@
 // on top of it. It gives all of it or every problem of every file, in one run; a daemon that is asked to
 // reload and gets problems keeps what it has.
 //
-// records.yaml may be missing (every record at its default) if the folder is there. remap.config may be
+// records.yaml may be missing (every record at its default, and a note) if the folder is there. remap.config may be
 // empty, but a folder without one is taken for the wrong folder. plugin.config may hold comments only.
 // The table of remap rules is passed through: its reader is handed in, remap/ stands above config/.
 //
@@ -46,6 +46,7 @@ struct Folder {
   RecordsFile file;     // what records.yaml says; keep it for reload()
   Records records;      // defaults, then the file, then --set, then -T
   RemapTablePtr remap;  // never null
+  std::vector<std::string> notes = {};  // sentences: what is taken, but may not be meant
 };
 
 // Errors: never empty; by file, within a file by line.

@@ -146,6 +146,7 @@ Answer config_reload(const Call& call) {
   json::object object = versioned();
   object["changed"] = texts(reloaded->changed);
   object["needs_restart"] = texts(reloaded->needs_restart);
+  if (!reloaded->notes.empty()) object["notes"] = texts(reloaded->notes);
   Answer done = give(200, std::move(object));
   done.change = fmt::format("reloaded the configuration, changed: {}",
                             reloaded->changed.empty() ? "nothing" : fmt::to_string(fmt::join(reloaded->changed, " ")));
@@ -220,7 +221,7 @@ Answer debug_disable(const Call& call) {
   object["leases_ended"] = disabled->leases_ended;
   object["enabled_before"] = describe(disabled->enabled_before);
   Answer done = give(200, std::move(object));
-  done.change = fmt::format("switched debug off: {} leases ended, {} was '{}' ({})", disabled->leases_ended,
+  done.change = fmt::format("switched debug off; leases ended: {}; {} was '{}' ({})", disabled->leases_ended,
                             disabled->enabled_before.name, disabled->enabled_before.value, disabled->enabled_before.source);
   return done;
 }

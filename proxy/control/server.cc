@@ -160,6 +160,8 @@ asio::awaitable<bool> Server::Shared::Connection::read(http::request_parser<http
   end_deadline();
   if (!error) co_return true;
 
+  // After its last answer a peer goes; that is how every call of ttctl ends.
+  if (error == http::error::end_of_stream && !parser.got_some()) co_return false;
   auto answer = answer_for(error, timed_out, parser.got_some(), shared->limits);
   Dbg(control_dbg, "peer {}: no request: {}", text_of(peer), timed_out ? std::string("time-out") : error.message(),
       field("status", answer ? answer->status : 0U));

@@ -54,6 +54,7 @@ struct Description {
 struct Reloaded {
   std::vector<std::string> changed;         // records whose new value is in force now
   std::vector<std::string> needs_restart;   // records whose text in the file changed, but not their value here
+  std::vector<std::string> notes = {};      // sentences: what was taken, but may not be meant
 };
 
 // Status is a list of sections of named values, in the order in which they are shown; a new figure needs

@@ -56,7 +56,7 @@ net::Task<void> Session::run() {
     input_.unpin();
     if (!input_.empty() && requests_ % kPipelinedPerTurn == 0) co_await stream_->worker().yield();
   }
-  Dbg(http1_dbg, "connection closed after {} requests, {} bytes in, {} bytes out", requests_, stream_->bytes_in(),
+  Dbg(http1_dbg, "connection closed; requests: {}, bytes in: {}, out: {}", requests_, stream_->bytes_in(),
       stream_->bytes_out());
 }
 

@@ -80,7 +80,7 @@ net::Task<void> Session::run(std::string received) {
     }
   }
   co_await end();
-  Dbg(http2_dbg, "connection closed after {} requests, {} bytes in, {} bytes out", requests_, stream_->bytes_in(),
+  Dbg(http2_dbg, "connection closed; requests: {}, bytes in: {}, out: {}", requests_, stream_->bytes_in(),
       stream_->bytes_out());
 }
 

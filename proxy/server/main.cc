@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
     for (const config::Problem& problem : folder.error()) std::fprintf(stderr, "telltale: %s\n", config::to_string(problem).c_str());
     return 1;
   }
+  for (const std::string& note : folder->notes) std::fprintf(stderr, "telltale: note: %s\n", note.c_str());
   if (options->check_only) {
     std::printf("telltale: the configuration in %s is valid\n", options->config_dir.c_str());
     return 0;

@@ -19,10 +19,12 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   app.add_option("--config", options.config_dir, "folder with records.yaml and remap.config")->capture_default_str();
   app.add_option("--runtime", options.runtime_dir, "folder for logs and the control socket (default: var/ below --config)");
   app.add_option("--control", options.control_path, "path of the control socket (default: control.sock below --runtime)");
-  app.add_option("--set", options.set, "RECORD=VALUE, over what records.yaml says; repeatable")
+  app.add_option("--set", options.set, "RECORD=VALUE, in place of what records.yaml says, until a reload finds its text there changed; repeatable")
       ->take_all()->expected(1)->allow_extra_args(false);
   app.add_option("-T", options.tags, "start with debug mode 1 and these tags");
   app.add_flag("--check", options.check_only, "validate the configuration and exit");
+  app.footer("Signals: SIGTERM and SIGINT stop, SIGHUP reloads the configuration, SIGUSR2 opens diags.log anew.\n"
+             "Exit status: 0 stopped, or with --check valid; 1 configuration or start refused; 2 wrong command line.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

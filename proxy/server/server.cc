@@ -22,6 +22,7 @@ namespace telltale::server {
 namespace {
 
 constexpr DbgCtl config_dbg{"config"};
+constexpr std::chrono::seconds kLogWatch{2};
 
 using config::Record;
 
@@ -52,9 +53,10 @@ control::Result<std::vector<Record>> matching_records(const std::string& regex) 
 
 }  // namespace
 
-Server::Server(const Options& options, config::Folder folder, config::FolderOptions folder_options)
+Server::Server(const Options& options, config::Folder folder, config::FolderOptions folder_options, RuntimeFolder runtime_folder)
     : options_(options),
       folder_options_(std::move(folder_options)),
+      runtime_folder_(std::move(runtime_folder)),
       log_dir_(std::filesystem::path(options.runtime_dir) / "logs"),
       started_(std::chrono::steady_clock::now()),
       file_(std::move(folder.file)),
@@ -71,16 +73,22 @@ Server::~Server() {
 
 tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(const Options& options, config::Folder folder,
                                                                               config::FolderOptions folder_options) {
-  std::unique_ptr<Server> server(new Server(options, std::move(folder), std::move(folder_options)));
+  auto runtime_folder = RuntimeFolder::lock(options.runtime_dir);
+  if (!runtime_folder) return tl::unexpected(std::vector{runtime_folder.error()});
+  std::vector<std::string> notes = std::move(folder.notes);
+  std::unique_ptr<Server> server(
+      new Server(options, std::move(folder), std::move(folder_options), *std::move(runtime_folder)));
+  // From here on a signal does what it will do later, and ends nothing half made.
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) server->signals_.add(signal);
+  std::signal(SIGPIPE, SIG_IGN);
   std::error_code failed;
   std::filesystem::create_directories(server->log_dir_, failed);
   if (failed) {
     return tl::unexpected(std::vector{fmt::format("{}: cannot make the log folder: {}", server->log_dir_.string(), failed.message())});
   }
   diag::set_ring_bytes(static_cast<std::size_t>(server->records_.integer(Record::kDiagRingSize)));
-  if (auto opened = diag::configure_output(output_config(server->records_, server->log_dir_)); !opened) {
-    return tl::unexpected(std::vector{opened.error()});
-  }
+  if (auto opened = server->configure_output(server->records_); !opened) return tl::unexpected(std::vector{opened.error()});
+  for (const std::string& note : notes) diag::note("{}", note);
   if (auto set = diag::set_base(debug_base(server->records_)); !set) return tl::unexpected(std::vector{set.error().what});
 
   std::vector<std::string> problems = server->open_listeners();
@@ -123,20 +131,14 @@ txn::RuntimePtr Server::runtime() const {
 }
 
 void Server::run() {
-  std::signal(SIGPIPE, SIG_IGN);
-  signals_.add(SIGTERM);
-  signals_.add(SIGINT);
-  signals_.async_wait([this](const boost::system::error_code& failed, int number) {
-    if (failed) return;
-    diag::note("stopping: signal {}", number);
-    stop();
-  });
+  wait_for_signal();
+  watch_log();
   for (auto& worker : workers_) {
     worker->start();
     worker->change([this](txn::WorkerState& state) { apply_settings(records_, state); });
   }
   std::string listeners = workers_.front()->listeners();
-  diag::note("serving on {} with {} workers, control socket {}", listeners, workers_.size(), control_->path());
+  diag::note("serving on {}, workers: {}, control socket {}", listeners, workers_.size(), control_->path());
   std::fprintf(stderr, "telltale: ready on %s, control socket %s\n", listeners.c_str(), control_->path().c_str());
 
   loop_.run();
@@ -154,13 +156,71 @@ void Server::stop() {
   for (auto& worker : workers_) worker->stop(drain);
   control_->stop();
   signals_.cancel();
+  log_watch_.cancel();
+}
+
+void Server::wait_for_signal() {
+  signals_.async_wait([this](const boost::system::error_code& failed, int number) {
+    if (failed || stopping_) return;
+    obey(number);
+    if (!stopping_) wait_for_signal();
+  });
+}
+
+void Server::obey(int signal) {
+  if (signal == SIGHUP) return reload_on_signal();
+  if (signal == SIGUSR2) return reopen_log();
+  diag::note("stopping: {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  stop();
+}
+
+void Server::reload_on_signal() {
+  auto reloaded = config_reload();
+  if (!reloaded) {
+    // What is wrong with the files has been told already.
+    diag::error("SIGHUP: reload refused, nothing has changed; problems: {}", reloaded.error().size());
+    return;
+  }
+  diag::note("SIGHUP: reloaded the configuration, changed: {}{}{}",
+             reloaded->changed.empty() ? "nothing" : fmt::to_string(fmt::join(reloaded->changed, " ")),
+             reloaded->needs_restart.empty() ? "" : "; needs a restart: ", fmt::to_string(fmt::join(reloaded->needs_restart, " ")));
+}
+
+// Lines written before go to the old file, lines after to the new one; none is lost between.
+void Server::reopen_log() {
+  std::error_code failed;  // told by the opening
+  std::filesystem::create_directories(log_dir_, failed);
+  if (auto opened = configure_output(records_); !opened) {
+    diag::error("SIGUSR2: the log is not opened anew, lines go where they went: {}", opened.error());
+    return;
+  }
+  diag::note("SIGUSR2: opened {} anew", output_config(records_, log_dir_).log_file);
+}
+
+void Server::watch_log() {
+  log_watch_.expires_after(kLogWatch);
+  log_watch_.async_wait([this](const boost::system::error_code& failed) {
+    if (failed || stopping_) return;
+    if (log_file_.went_away()) {
+      diag::warning("{} was moved or deleted: lines go on into the old file until SIGUSR2",
+                    output_config(records_, log_dir_).log_file);
+    }
+    watch_log();
+  });
+}
+
+tl::expected<void, std::string> Server::configure_output(const config::Records& records) {
+  diag::OutputConfig config = output_config(records, log_dir_);
+  auto configured = diag::configure_output(config);
+  if (configured) log_file_.opened(config.log_file);
+  return configured;
 }
 
 // Makes these values the running ones: first what can be refused, then what cannot.
 tl::expected<void, control::Error> Server::apply(const config::Records& records, config::RemapTablePtr remap) {
   diag::Base base = debug_base(records);
   if (auto set = diag::set_base(base); !set) return tl::unexpected(to_error(set.error(), "value"));
-  if (auto set = diag::configure_output(output_config(records, log_dir_)); !set) {
+  if (auto set = configure_output(records); !set) {
     (void)diag::set_base(debug_base(records_));
     return tl::unexpected(control::Error{set.error(), {}, {}});
   }
@@ -239,7 +299,7 @@ tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_relo
     std::vector<control::Error> errors;
     for (const config::Problem& problem : problems) {
       errors.push_back({config::to_string(problem), {}, {}});
-      diag::error("reload refused: {}", errors.back().what);
+      diag::error("reload: {}", errors.back().what);
     }
     return tl::unexpected(errors);
   };
@@ -254,9 +314,11 @@ tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_relo
 
   control::Reloaded result;
   for (Record id : reloaded->changed) result.changed.emplace_back(config::name(id));
-  if (rules_changed) result.changed.push_back(fmt::format("remap.config ({} rules)", remap_->mappings().size()));
+  if (rules_changed) result.changed.push_back(fmt::format("remap.config (rules: {})", remap_->mappings().size()));
   for (Record id : reloaded->needs_restart) result.needs_restart.emplace_back(config::name(id));
-  Dbg(config_dbg, "reloaded: {} records changed, {} need a restart, {} remap rules", result.changed.size(),
+  result.notes = std::move(folder->notes);
+  for (const std::string& note : result.notes) diag::note("reload: {}", note);
+  Dbg(config_dbg, "reloaded; changed: {}, need a restart: {}, remap rules: {}", result.changed.size(),
       result.needs_restart.size(), remap_->mappings().size());
   return result;
 }

@@ -13,11 +13,14 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "config/config_folder.h"
 #include "control/server.h"
 #include "control/target.h"
+#include "server/log_file.h"
 #include "server/options.h"
+#include "server/runtime_folder.h"
 #include "server/worker_thread.h"
 
 namespace telltale::server {
@@ -46,8 +49,15 @@ class Server final : public control::Target {
   std::vector<diag::TagState> debug_tags() override;
 
  private:
-  Server(const Options& options, config::Folder folder, config::FolderOptions folder_options);
+  Server(const Options& options, config::Folder folder, config::FolderOptions folder_options, RuntimeFolder runtime_folder);
 
+  // SIGTERM, SIGINT: stop. SIGHUP: reload. SIGUSR2: open diags.log anew, as Traffic Server does for logrotate.
+  void wait_for_signal();
+  void obey(int signal);
+  void reload_on_signal();
+  void reopen_log();
+  void watch_log();
+  tl::expected<void, std::string> configure_output(const config::Records& records);
   std::vector<std::string> open_listeners();
   tl::expected<void, control::Error> apply(const config::Records& records, config::RemapTablePtr remap);
   control::Record record(config::Record id) const;
@@ -55,6 +65,7 @@ class Server final : public control::Target {
 
   const Options options_;
   const config::FolderOptions folder_options_;
+  const RuntimeFolder runtime_folder_;  // locked while we live
   const std::filesystem::path log_dir_;
   const std::chrono::steady_clock::time_point started_;
   config::RecordsFile file_;  // as last loaded
@@ -63,6 +74,8 @@ class Server final : public control::Target {
 
   boost::asio::io_context loop_{1};
   boost::asio::signal_set signals_{loop_};
+  boost::asio::steady_timer log_watch_{loop_};
+  LogFile log_file_;
   Shared shared_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;
   std::unique_ptr<control::Server> control_;

@@ -64,7 +64,7 @@ net::Task<tl::expected<void, FetchFailure>> OriginFetch::begin() {
     co_await end();
     if (step == Step::kFailed) break;
   }
-  Dbg(origin_dbg, "no response from {}:{}: {} ({})", origin_.host, origin_.port, failure_.reason,
+  Dbg(origin_dbg, "no usable response from {}:{}: {} ({})", origin_.host, origin_.port, failure_.reason,
       http::failure_token(failure_.failure));
   co_return tl::unexpected(failure_);
 }

@@ -106,7 +106,11 @@ bool Transaction::remap() {
   const http::RequestHead& r = request();
   rule_ = runtime_->remap->match("http", r.authority.host(), r.authority.port(), r.target);
   if (rule_ == nullptr) {
-    Dbg(remap_dbg, "no rule matches {}{}", http::print_authority(r.authority), http::print_target(r.target));
+    if (r.authority.empty()) {
+      Dbg(remap_dbg, "no rule matches {} of a request without Host", http::print_target(r.target));
+    } else {
+      Dbg(remap_dbg, "no rule matches {}{}", http::print_authority(r.authority), http::print_target(r.target));
+    }
     return false;
   }
   append_key_prefix(key_text_, *rule_, r, runtime_->settings.pristine_host);
@@ -114,7 +118,7 @@ bool Transaction::remap() {
   rule_->append_target(r.target, key_text_);
   std::string_view key_text(key_text_.data(), key_text_.size());
   resource_ = {cache::cache_key(key_text), rule_->origin_authority, key_text.substr(target_at)};
-  Dbg(remap_dbg, "line {} matches, \"{}\": the origin is {} and gets {}", rule_->line, rule_->text, rule_->origin_authority,
+  Dbg(remap_dbg, "line {} matches, \"{}\": the origin is {} and gets {}", rule_->line, http::print_url(rule_->text), rule_->origin_authority,
       http::print_target(resource_.target));
   return true;
 }

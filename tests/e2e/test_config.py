@@ -11,6 +11,7 @@ import tempfile
 import pytest
 
 from telltale_e2e import get, pattern, wait_until
+from telltale_e2e.ports import free_port
 from telltale_e2e.process import program
 
 
@@ -152,6 +153,15 @@ def test_a_record_that_is_misspelt_in_the_file_or_with_set_is_answered_with_the_
     assert "did you mean proxy.config.http.cache.http?" in refused(arguments=["--set", "proxy.config.http.cahce.http=1"])
 
 
+@pytest.mark.parametrize("arguments, status", [(["--help"], 0), (["--version"], 0), (["--check"], 0), (["--no-such"], 2), (["extra"], 2),
+                                               (["--check", "--set", "proxy.config.no.such=1"], 1), (["--control"], 2)])
+def test_exit_statuses_are_those_of_the_help(tmp_path, arguments, status):
+    (tmp_path / "remap.config").write_text("")
+    done = subprocess.run([program("telltale"), "--config", str(tmp_path), *arguments], capture_output=True, text=True,
+                          timeout=20, check=False)
+    assert done.returncode == status, done.stderr
+
+
 # ---- config get, set, match, reload
 
 def test_get_set_and_match(start_daemon, tt_origin):
@@ -239,7 +249,81 @@ def test_a_reload_with_an_error_changes_nothing(start_daemon, tt_origin):
     assert get(daemon.port, "/bytes/3").content == pattern(3)
 
 
+# ---- signals
+
+def test_sighup_reloads_and_says_what_changed(start_daemon, start_tt_origin):
+    old, new = start_tt_origin(), start_tt_origin()
+    daemon = start_daemon(origin_port=old.port)
+    daemon.write({"diags": {"debug": {"tags": "cache"}}}, origin_port=new.port)
+    daemon.process.send_signal(signal.SIGHUP)
+    text = daemon.diags_log(contains="SIGHUP: reloaded the configuration")
+    assert "changed: proxy.config.diags.debug.tags remap.config (rules: 1)" in text
+    get(daemon.port, "/bytes/1?cc=no-store")
+    assert (old.hits("/bytes/1"), new.hits("/bytes/1")) == (0, 1)
+
+
+def test_sighup_with_bad_files_changes_nothing_and_says_why(proxy):
+    proxy.write({"diags": {"debug": {"enabled": 9}}}, remap=["map"])
+    proxy.process.send_signal(signal.SIGHUP)
+    text = proxy.diags_log(contains="SIGHUP: reload refused, nothing has changed; problems: 2")
+    assert "records.yaml:" in text and "remap.config:1" in text
+    assert get(proxy.port, "/bytes/3").content == pattern(3)
+
+
+def test_sigusr2_opens_the_log_anew_and_no_line_is_lost(proxy):
+    log, moved = proxy.runtime / "logs" / "diags.log", proxy.runtime / "logs" / "diags.log.1"
+    proxy.ctl_ok("debug", "enable", "--tags", "http")
+    get(proxy.port, "/bytes/1?before")
+    proxy.diags_log(contains="?before")
+    log.rename(moved)
+    get(proxy.port, "/bytes/1?between")
+    proxy.process.send_signal(signal.SIGUSR2)
+    proxy.diags_log(contains="SIGUSR2: opened")
+    get(proxy.port, "/bytes/1?after")
+    proxy.stop()
+    assert "?before" in moved.read_text() and "?between" in moved.read_text() and "?after" not in moved.read_text()
+    assert "?after" in log.read_text() and "?between" not in log.read_text()
+
+
+@pytest.mark.parametrize("how", ["moved", "deleted", "folder deleted"])
+def test_a_log_that_went_away_is_told_of_and_comes_back_with_sigusr2(start_daemon, how):
+    daemon = start_daemon()
+    log = daemon.runtime / "logs" / "diags.log"
+    if how == "moved":
+        log.rename(log.with_suffix(".old"))
+    else:
+        log.unlink()
+        if how == "folder deleted":
+            log.parent.rmdir()
+    wait_until(lambda: "was moved or deleted" in daemon.process.stderr, "the warning")
+    daemon.process.send_signal(signal.SIGUSR2)
+    daemon.diags_log(contains="SIGUSR2: opened")
+    assert daemon.process.stderr.count("was moved or deleted") == 1
+
+
 # ---- ports, start and stop
+
+def test_a_missing_records_yaml_is_noted_at_start_and_at_a_reload(start_daemon):
+    port = free_port()
+    daemon = start_daemon(port=port, arguments=["--set", f"proxy.config.http.server_ports={port}:ip-in=127.0.0.1"])
+    (daemon.config / "records.yaml").unlink()
+    assert "records.yaml: no such file in" in run_check(daemon.config).stderr
+    assert "note: records.yaml: no such file in" in daemon.ctl_ok("config", "reload")
+    daemon.diags_log(contains="reload: records.yaml: no such file in")
+    daemon.stop()
+    daemon.start()
+    assert "telltale: note: records.yaml: no such file in" in daemon.process.stderr
+
+
+def test_a_second_daemon_on_the_same_runtime_folder_is_refused_and_names_the_first(start_daemon, refused):
+    first = start_daemon()
+    text = refused(runtime=first.runtime)
+    assert f"{first.runtime}: this runtime folder is in use by process {first.process.pid}" in text
+    first.ctl_ok("status")
+    first.process.kill()
+    start_daemon(runtime=first.runtime).ctl_ok("status")
+
+
 
 def test_a_taken_port_ends_the_start_with_a_clear_error(refused, start_daemon):  # AC-08
     first = start_daemon()

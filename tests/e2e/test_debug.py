@@ -357,6 +357,34 @@ def test_user_info_is_masked_wherever_an_authority_stands(proxy, target):  # R5
     assert "SENTINEL" not in (proxy.runtime / "logs" / "diags.log").read_text()
 
 
+@pytest.mark.parametrize("path", ["//u:SENTINEL@h/", "/a//u:SENTINEL@h"])
+def test_user_info_in_a_rules_url_is_masked_where_the_rule_is_printed(start_daemon, tt_origin, path):
+    daemon = start_daemon(origin_port=tt_origin.port, remap=[
+        f"map http://127.0.0.1:{{port}}{path} http://127.0.0.1:{tt_origin.port}{path}",
+        f"map http://127.0.0.1:{{port}}/ http://127.0.0.1:{tt_origin.port}{path}"])
+    enable(daemon)
+    for target in (path, "/bytes/1"):
+        raw(request_bytes(target=target, host=f"127.0.0.1:{daemon.port}", fields=[("Connection", "close")]), daemon.port)
+    daemon.stop()
+    text = daemon.logs().decode()
+    assert "line 1 matches" in text and "line 2 matches" in text and "SENTINEL" not in text
+
+
+def test_a_request_without_host_that_no_rule_takes_is_told_as_such(start_daemon):
+    daemon = start_daemon(remap=["map http://a.test/ http://127.0.0.1:1/"])
+    enable(daemon, "remap")
+    raw(b"GET /bytes/3 HTTP/1.0\r\n\r\n", daemon.port)
+    daemon.diags_log(contains="no rule matches /bytes/3 of a request without Host")
+
+
+def test_a_call_of_ttctl_leaves_one_line_of_its_request_and_none_of_its_end(proxy):
+    enable(proxy, "control")
+    proxy.ctl_ok("status")
+    proxy.ctl_ok("config", "get", "proxy.config.diags.debug.tags")
+    texts = [line.text for line in debug_lines(proxy) if line.tag == "control"]
+    assert sum("GET /v1/" in text for text in texts) == 2 and not any("no request" in text for text in texts)
+
+
 def test_an_answer_that_was_cut_is_not_told_as_a_whole_one(start_daemon, start_origin):
     origin = start_origin(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nCache-Control: max-age=50\r\n\r\nabc", close=True)
     proxy = start_daemon(origin_port=origin.port)

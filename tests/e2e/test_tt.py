@@ -144,6 +144,12 @@ def test_tests_that_could_not_be_built_fail(machine):
     assert done.returncode != 0 and done.stdout.splitlines()[-1] == "0 passed, 3 failed"
 
 
+@pytest.mark.parametrize("command", ["run", "build", "docs"])
+def test_a_command_that_takes_no_argument_refuses_one(machine, command):
+    done = machine.tt(command, "x")
+    assert done.returncode != 0 and "'x'" in done.stderr and machine.apt_calls == []
+
+
 def test_test_takes_no_other_argument_than_long(machine):
     done = machine.tt("test", "--lnog")
     assert done.returncode != 0 and "--lnog" in done.stderr and machine.apt_calls == []

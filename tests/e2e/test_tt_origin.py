@@ -191,6 +191,7 @@ def test_a_taken_port_is_a_clear_error(tt_origin):
                           capture_output=True, text=True, timeout=10, check=False)
     assert done.returncode == 1
     assert f"cannot serve on 127.0.0.1:{tt_origin.port}" in done.stderr and "in use" in done.stderr
+    assert done.stderr == f"tt-origin: cannot serve on 127.0.0.1:{tt_origin.port}: Address already in use\n"
 
 
 @pytest.mark.parametrize("arguments", [["--listen", "127.0.0.1"], ["--listen", "127.0.0.1:x"],

@@ -110,8 +110,12 @@ tl::expected<Reply, std::string> Client::ask(std::string_view method, std::strin
     return tl::unexpected(fmt::format("the daemon at {} answers with more than {} bytes", c.path, kReplyBytesMax));
   }
   if (*read_result) {
+    const auto& not_http = make_error_code(http::error::bad_method).category();
     bool closed = *read_result == http::error::end_of_stream || *read_result == http::error::partial_message ||
                   *read_result == boost::system::errc::connection_reset;
+    if (!closed && read_result->category() == not_http) {
+      return tl::unexpected(fmt::format("what answers at {} is no telltale daemon: it does not speak HTTP", c.path));
+    }
     return tl::unexpected(fmt::format("the daemon at {} does not answer: {}", c.path,
                                       closed ? "it closed the connection" : read_result->message()));
   }

@@ -78,6 +78,9 @@ std::string render_reload(const json::object& answer) {
   for (const json::value& name : answer.at("needs_restart").as_array()) {
     lines += fmt::format("needs a restart: {}\n", text(name));
   }
+  if (const json::value* notes = answer.if_contains("notes")) {
+    for (const json::value& note : notes->as_array()) lines += fmt::format("note: {}\n", text(note));
+  }
   return lines;
 }
 

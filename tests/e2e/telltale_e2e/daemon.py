@@ -35,14 +35,15 @@ class Daemon:
     texts      files of the folder word for word, name -> text; they replace what the above would write
     arguments  further arguments of the daemon
     wait       wait for the ready line
+    runtime    another runtime folder
     read_stderr=False  leaves stderr a pipe that nobody reads
     """
 
     def __init__(self, folder, *, origin_port=None, records=None, remap=None, texts=None, arguments=(),
-                 control=None, wait=True, read_stderr=True, port=None):
+                 control=None, runtime=None, wait=True, read_stderr=True, port=None):
         self.port = port or free_port()
         self.config = folder / "config"
-        self.runtime = folder / "var"
+        self.runtime = runtime or folder / "var"
         self.control = control or folder / "control.sock"
         self.config.mkdir(exist_ok=True)
         self.write(records or {}, remap, origin_port)

@@ -70,7 +70,12 @@ int main(int argc, char** argv) {
   app.add_option("--listen", listen, "ADDRESS:PORT; port 0 takes a free one")->capture_default_str();
   app.add_option("--threads", threads, "threads that serve")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--files", files, "folder to serve below /files/");
-  CLI11_PARSE(app, argc, argv);
+  app.footer("Exit status: 0 stopped; 1 cannot serve; 2 wrong command line.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
 
   try {
     tt_origin::Pages pages(files);
@@ -86,6 +91,9 @@ int main(int argc, char** argv) {
     std::vector<std::jthread> others;
     for (unsigned i = 1; i < threads; ++i) others.emplace_back([&] { context.run(); });
     context.run();
+  } catch (const boost::system::system_error& error) {
+    std::fputs(fmt::format("tt-origin: cannot serve on {}: {}\n", listen, error.code().message()).c_str(), stderr);
+    return 1;
   } catch (const std::exception& error) {
     std::fputs(fmt::format("tt-origin: cannot serve on {}: {}\n", listen, error.what()).c_str(), stderr);
     return 1;

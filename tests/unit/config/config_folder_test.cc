@@ -96,6 +96,10 @@ TEST_CASE("config folder: a missing records.yaml means defaults, a missing folde
   const auto loaded = load_folder(folder.path, options());
   REQUIRE(problems_of(loaded) == Lines{});
   CHECK(to_string(loaded->records.source(Record::kHttpServerPorts)) == "default");
+  REQUIRE(loaded->notes.size() == 1);
+  CHECK(loaded->notes[0].starts_with("records.yaml: no such file in \""));
+  folder.write("records.yaml", "");
+  CHECK(load_folder(folder.path, options())->notes.empty());
 
   const std::string missing = (folder.path / "missing").string();
   CHECK(problems_of(load_folder(missing, options())) ==

@@ -237,7 +237,7 @@ TEST_CASE("ttctl: a daemon that closes, or that speaks otherwise, is told from o
     std::string err;
   } cases[] = {
       {"", kExitNoAnswer, "it closed the connection"},
-      {"SSH-2.0-x\r\n\r\n", kExitNoAnswer, "does not answer"},
+      {"SSH-2.0-x\r\n\r\n", kExitNoAnswer, "is no telltale daemon: it does not speak HTTP"},
       {response("200 OK", "hello"), kExitRefused, "is no telltale daemon"},
       {response("200 OK", "{}"), kExitRefused, "is no telltale daemon"},
       {response("200 OK", "{\"version\":2}"), kExitRefused, "version 2 of the control protocol, this ttctl knows 1"},

@@ -55,6 +55,7 @@ TEST_CASE("render: reload says what changed, and what needs a restart", "[contro
   CHECK(render_reload(object(R"({"changed":["a","b"],"needs_restart":["c"]})")) ==
         "changed: a\nchanged: b\nneeds a restart: c\n");
   CHECK(render_reload(object(R"({"changed":[],"needs_restart":[]})")) == "nothing changed\n");
+  CHECK(render_reload(object(R"({"changed":[],"needs_restart":[],"notes":["no file"]})")) == "nothing changed\nnote: no file\n");
 }
 
 TEST_CASE("render: status shows sections with aligned values", "[control][ttctl]") {
