@@ -5,8 +5,8 @@
 
 #include <sys/random.h>
 
-#include <charconv>
 #include <cstdlib>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -28,13 +28,13 @@ CacheKey cache_key(std::string_view text) noexcept {
   return {text, XXH3_64bits_withSecret(text.data(), text.size(), secret.bytes, sizeof secret.bytes)};
 }
 
-void append_key_origin(KeyText& out, std::string_view origin_host, std::uint16_t origin_port) {
-  char port[8];
-  char* end = std::to_chars(port, port + sizeof port, origin_port).ptr;
-  out.append(std::string_view("http://"));
-  out.append(origin_host);
-  out.push_back(':');
-  out.append(port, end);
+void KeyText::grow(std::size_t by) {
+  const std::size_t capacity = 2 * (size_ + by);
+  auto larger = std::make_unique<char[]>(capacity);
+  std::memcpy(larger.get(), data_, size_);
+  heap_ = std::move(larger);
+  data_ = heap_.get();
+  capacity_ = capacity;
 }
 
 }  // namespace telltale::cache

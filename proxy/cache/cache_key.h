@@ -7,10 +7,11 @@
 //
 // **Thread safety:** immutable. **Source:** RFC 9111, section 2.
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <string_view>
-
-#include <fmt/format.h>
 
 namespace telltale::cache {
 
@@ -23,10 +24,32 @@ struct CacheKey {
 // Cost: one pass over the text, no allocation.
 CacheKey cache_key(std::string_view text) noexcept;
 
-// Where a key's text is put together; keys of ordinary length need no allocation.
-using KeyText = fmt::basic_memory_buffer<char, 512>;
+// Where a key's text is put together, piece by piece. Keys of ordinary length need no allocation.
+class KeyText {
+ public:
+  static constexpr std::size_t kInline = 512;  // bytes
 
-// Appends "http://host:port"; the target follows.
-void append_key_origin(KeyText& out, std::string_view origin_host, std::uint16_t origin_port);
+  KeyText() = default;
+  KeyText(const KeyText&) = delete;
+  KeyText& operator=(const KeyText&) = delete;
+
+  void append(std::string_view text) {
+    if (text.size() > capacity_ - size_) [[unlikely]] grow(text.size());
+    if (!text.empty()) std::memcpy(data_ + size_, text.data(), text.size());
+    size_ += text.size();
+  }
+  std::size_t size() const noexcept { return size_; }
+  // Lives until the next append().
+  std::string_view view() const noexcept { return {data_, size_}; }
+
+ private:
+  void grow(std::size_t by);
+
+  char* data_ = inline_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = kInline;
+  std::unique_ptr<char[]> heap_;
+  char inline_[kInline];  // the first size_ bytes are set
+};
 
 }  // namespace telltale::cache

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -55,30 +56,31 @@ bool is_ipv6_address(std::string_view text) {
 
 bool Authority::parse(std::string_view text) {
   clear();
-  std::string_view host;
-  bool ipv6 = false;
-  if (!text.empty() && text.front() == '[') {
-    const std::size_t close = text.find(']');
-    if (close == std::string_view::npos) return false;
-    host = text.substr(1, close - 1);
-    text.remove_prefix(close + 1);
-    if (!is_ipv6_address(host)) return false;
-    ipv6 = true;
-  } else {
-    host = text.substr(0, text.find(':'));
-    text.remove_prefix(host.size());
-    if (host.empty() || host.size() > kHostMax) return false;
+  if (!text.empty() && text.front() == '[') return parse_ipv6(text);
+  const std::size_t longest = std::min(text.size(), kHostMax);
+  std::size_t size = 0;
+  while (size < longest) {
+    const char c = kHostByte[static_cast<unsigned char>(text[size])];
+    if (c == 0) break;
+    host_[size++] = c;
   }
   std::uint16_t port = kDefaultPort;
-  if (!parse_port(text, port)) return false;
-  for (std::size_t i = 0; i < host.size(); ++i) {
-    const char c = ipv6 ? lower(host[i]) : kHostByte[static_cast<unsigned char>(host[i])];
-    if (c == 0) return false;
-    host_[i] = c;
-  }
+  if (size == 0 || !parse_port(text.substr(size), port)) return false;
+  size_ = static_cast<std::uint16_t>(size);
+  port_ = port;
+  return true;
+}
+
+bool Authority::parse_ipv6(std::string_view text) {
+  const std::size_t close = text.find(']');
+  if (close == std::string_view::npos) return false;
+  const std::string_view host = text.substr(1, close - 1);
+  std::uint16_t port = kDefaultPort;
+  if (!is_ipv6_address(host) || !parse_port(text.substr(close + 1), port)) return false;
+  std::transform(host.begin(), host.end(), host_.begin(), lower);
   size_ = static_cast<std::uint16_t>(host.size());
   port_ = port;
-  ipv6_ = ipv6;
+  ipv6_ = true;
   return true;
 }
 

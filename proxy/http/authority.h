@@ -38,6 +38,8 @@ class Authority {
   }
 
  private:
+  bool parse_ipv6(std::string_view text);
+
   std::uint16_t size_ = 0;
   std::uint16_t port_ = kDefaultPort;
   bool ipv6_ = false;

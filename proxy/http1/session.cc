@@ -44,9 +44,19 @@ net::Task<void> Session::run() {
   diag::Scope scope(&context_);
   Dbg(http1_dbg, "connection from {} accepted", stream_->peer());
   for (;;) {
-    Next next = co_await read_head();
+    Next next = begin_head();
+    while (next == Next::kMore) {
+      net::Wake wake;
+      if (head_begun_) {
+        wake = co_await stream_->readable();
+      } else {
+        wake = co_await stream_->idle_readable();
+      }
+      next = take_head(wake);
+    }
     if (next == Next::kHttp2) co_return;
-    if (next == Next::kEnd) break;
+    if (next == Next::kRefuse) co_await send_refusal();
+    if (next != Next::kRequest) break;
     begin_exchange();
     co_await handler_.serve(*this);
     if (!reusable_at_once()) {
@@ -60,72 +70,67 @@ net::Task<void> Session::run() {
       stream_->bytes_out());
 }
 
-// Half a preface waits for its rest like half a head.
-Parse Session::parse_head() {
+// A request may have come along with the one before.
+Session::Next Session::begin_head() {
+  parser_.set_limits(settings_.head);
+  parser_.reset();
+  head_begun_ = !input_.empty();
+  stream_->set_deadline(stream_->worker().now() + (head_begun_ ? settings_.request_head_max : settings_.keep_alive_max));
+  if (head_begun_) return parse_head();
+  input_.release();  // an idle connection holds no memory
+  return Next::kMore;
+}
+
+Session::Next Session::take_head(net::Wake wake) {
+  if (wake != net::Wake::kReady) {
+    bool late = wake == net::Wake::kTimeout;
+    if (!head_begun_) {
+      Dbg(http1_dbg, "idle connection ended: {}", late ? "keep-alive time is over" : "stopping");
+      return Next::kEnd;
+    }
+    Dbg(http1_dbg, "request head incomplete after {} bytes: {}", input_.data().size(), late ? "out of time" : "stopping");
+    return late ? refuse(408, "the request head did not arrive in time") : Next::kEnd;
+  }
+  std::span<char> room = input_.room();
+  if (room.empty()) return refuse(431, "the request head fills the buffer");  // the limit was raised since this block was taken
+  net::Io io = stream_->recv(room);
+  if (io.state == net::Io::kOk) {
+    input_.commit(io.bytes);
+    if (!head_begun_) {
+      head_begun_ = true;
+      stream_->set_deadline(stream_->worker().now() + settings_.request_head_max);
+    }
+    return parse_head();
+  }
+  if (io.state == net::Io::kClosed || io.state == net::Io::kError) {
+    if (parser_.started(input_.data())) Dbg(http1_dbg, "client closed in the middle of a request head");
+    return Next::kEnd;
+  }
+  if (!head_begun_) input_.release();
+  return Next::kMore;
+}
+
+// Half a preface of HTTP/2 waits for its rest like half a head.
+Session::Next Session::parse_head() {
   if (may_be_http2_) [[unlikely]] {
     const http::Preface preface = http::match_preface(input_.data());
     speaks_http2_ = preface == http::Preface::kWhole;
-    if (speaks_http2_) return Parse::kDone;
-    if (preface == http::Preface::kPart) return Parse::kNeedMore;
+    if (speaks_http2_) return Next::kHttp2;
+    if (preface == http::Preface::kPart) return Next::kMore;
     may_be_http2_ = false;
   }
-  return parser_.parse(input_.data(), request_);
+  const Parse parsed = parser_.parse(input_.data(), request_);
+  if (parsed == Parse::kNeedMore) return Next::kMore;
+  if (parsed != Parse::kDone) return refuse(static_cast<std::uint16_t>(parser_.status()), parser_.reason());
+  ++requests_;
+  input_.pin(parser_.consumed());
+  return Next::kRequest;
 }
 
-// Reads until a whole head is there. Answers what cannot be a request itself.
-net::Task<Session::Next> Session::read_head() {
-  parser_.set_limits(settings_.head);
-  parser_.reset();
-  Parse parsed = input_.empty() ? Parse::kNeedMore : parse_head();
-  bool started = !input_.empty();
-  stream_->set_deadline(stream_->worker().now() + (started ? settings_.request_head_max : settings_.keep_alive_max));
-
-  while (parsed == Parse::kNeedMore) {
-    if (input_.empty()) input_.release();  // an idle connection holds no memory
-    net::Wake wake;
-    if (started) {
-      wake = co_await stream_->readable();
-    } else {
-      wake = co_await stream_->idle_readable();
-    }
-    if (wake != net::Wake::kReady) {
-      if (!started) {
-        Dbg(http1_dbg, "idle connection ended: {}", wake == net::Wake::kTimeout ? "keep-alive time is over" : "stopping");
-        co_return Next::kEnd;
-      }
-      Dbg(http1_dbg, "request head incomplete after {} bytes: {}", input_.data().size(),
-          wake == net::Wake::kTimeout ? "refused with 408, out of time" : "stopping");
-      if (wake == net::Wake::kTimeout) co_await refuse_with(408, "the request head did not arrive in time");
-      co_return Next::kEnd;
-    }
-    std::span<char> room = input_.room();
-    if (room.empty()) {  // the limit was raised since this block was taken
-      Dbg(http1_dbg, "request refused with 431: its head fills the buffer");
-      co_await refuse_with(431, "the request head is too large");
-      co_return Next::kEnd;
-    }
-    net::Io io = stream_->recv(room);
-    if (io.state == net::Io::kOk) {
-      input_.commit(io.bytes);
-      if (!started) {
-        started = true;
-        stream_->set_deadline(stream_->worker().now() + settings_.request_head_max);
-      }
-      parsed = parse_head();
-    } else if (io.state == net::Io::kClosed || io.state == net::Io::kError) {
-      if (parser_.started(input_.data())) Dbg(http1_dbg, "client closed in the middle of a request head");
-      co_return Next::kEnd;
-    }
-  }
-  if (speaks_http2_) co_return Next::kHttp2;
-  if (parsed == Parse::kDone) {
-    ++requests_;
-    input_.pin(parser_.consumed());
-    co_return Next::kRequest;
-  }
-  Dbg(http1_dbg, "request refused with {}: {}", parser_.status(), parser_.reason());
-  co_await refuse_with(static_cast<std::uint16_t>(parser_.status()), parser_.reason());
-  co_return Next::kEnd;
+Session::Next Session::refuse(std::uint16_t status, std::string_view why) {
+  Dbg(http1_dbg, "request refused with {}: {}", status, why);
+  refusal_ = {status, why};
+  return Next::kRefuse;
 }
 
 void Session::begin_exchange() {
@@ -175,9 +180,9 @@ net::Task<void> Session::linger() {
 }
 
 // For what never became a request: one line of text, then the end of the connection.
-net::Task<void> Session::refuse_with(std::uint16_t status, std::string_view why) {
+net::Task<void> Session::send_refusal() {
   pending_.clear();
-  append_simple_response(pending_, {.status = status, .text = why, .failure = http::Failure::kHttpRequestError});
+  append_simple_response(pending_, {.status = refusal_.status, .text = refusal_.why, .failure = http::Failure::kHttpRequestError});
   iovec parts[] = {part(pending_)};
   net::Io io = co_await stream_->send_all(parts, settings_.client_inactivity_max);
   if (io.state == net::Io::kOk) co_await linger();
@@ -225,10 +230,10 @@ void Session::begin_response(bool framed) {
   if (!content_.complete() && request_.expect_continue && !continue_sent_) close_after_ = true;
 }
 
+// Nearly always the socket takes everything at once; then no coroutine is made.
 net::Task<bool> Session::send_prepared(const http::PreparedResponse& response) {
   begin_response(true);
-  char tail[64];
-  char* at = tail;
+  char* at = prepared_end_;
   auto put = [&at](std::string_view text) {
     std::memcpy(at, text.data(), text.size());
     at += text.size();
@@ -241,15 +246,18 @@ net::Task<bool> Session::send_prepared(const http::PreparedResponse& response) {
     case ConnectionField::kNone: put("\r\n\r\n"); break;
   }
   bool with_content = request_.method != http::Method::kHead && !response.content.empty();
-  iovec parts[] = {part(response.http1_head), part({tail, static_cast<std::size_t>(at - tail)}), part(response.content)};
+  std::array<iovec, 3> parts{part(response.http1_head), part({prepared_end_, static_cast<std::size_t>(at - prepared_end_)}),
+                             part(response.content)};
   if (with_content) content_bytes_sent_ = response.content.size();
-  std::span<iovec> all(parts, with_content ? 3 : 2);
-  // Nearly always the socket takes everything at once.
+  std::size_t count = with_content ? 3 : 2;
   std::size_t bytes = parts[0].iov_len + parts[1].iov_len + content_bytes_sent_;
-  net::Io io = stream_->send(all);
-  if (io.state == net::Io::kOk && io.bytes == bytes) co_return true;
-  if (io.state == net::Io::kOk) all = net::past(all, io.bytes);
-  co_return co_await send_parts(all);
+  net::Io io = stream_->send({parts.data(), count});
+  if (io.state == net::Io::kOk && io.bytes == bytes) return net::Task<bool>::ready(true);
+  return send_rest(parts, count, io.state == net::Io::kOk ? io.bytes : 0);
+}
+
+net::Task<bool> Session::send_rest(std::array<iovec, 3> parts, std::size_t count, std::size_t sent) {
+  co_return co_await send_parts(net::past({parts.data(), count}, sent));
 }
 
 net::Task<bool> Session::send_head(const http::ResponseHead& head) {

@@ -9,6 +9,7 @@
 //
 // **Thread safety:** loop-bound. **Source:** RFC 9112; RFC 9110, section 10.1.1 (Expect).
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -67,18 +68,31 @@ class Session final : public http::Exchange {
   std::uint64_t content_bytes_sent() const noexcept override { return content_bytes_sent_; }
 
  private:
-  enum class Next : std::uint8_t { kRequest, kEnd, kHttp2 };
+  enum class Next : std::uint8_t {
+    kMore,     // wait for bytes
+    kRequest,  // a whole head is there
+    kRefuse,   // what is there is none: see refusal_
+    kHttp2,
+    kEnd,
+  };
+  struct Refusal {
+    std::uint16_t status = 400;
+    std::string_view why;  // fixed, or the parser's
+  };
 
-  net::Task<Next> read_head();
-  Parse parse_head();
+  Next begin_head();
+  Next take_head(net::Wake wake);
+  Next parse_head();
+  Next refuse(std::uint16_t status, std::string_view why);
   bool reusable_at_once() const noexcept;
   net::Task<bool> end_exchange();
-  net::Task<void> refuse_with(std::uint16_t status, std::string_view why);
+  net::Task<void> send_refusal();
   net::Task<void> linger();
   void begin_exchange();
   void begin_response(bool framed);
   ConnectionField connection_field() const noexcept;
   net::Task<bool> send_parts(std::span<iovec> parts);
+  net::Task<bool> send_rest(std::array<iovec, 3> parts, std::size_t count, std::size_t sent);
 
   // Constant after construction, but for a stream that is taken.
   std::unique_ptr<net::Stream> stream_;
@@ -96,6 +110,8 @@ class Session final : public http::Exchange {
   bool speaks_http2_ = false;
   bool close_after_ = false;  // no further request on this connection
   bool broken_ = false;       // reset instead of a clean end
+  bool head_begun_ = false;   // the next head has: the connection is not idle
+  Refusal refusal_;
 
   // Of the exchange.
   http::RequestHead request_;
@@ -107,6 +123,7 @@ class Session final : public http::Exchange {
   bool continue_sent_ = false;
   bool reading_stopped_ = false;
   std::uint64_t content_bytes_sent_ = 0;
+  char prepared_end_[64];     // of a prepared head: Age, Connection
 };
 
 }  // namespace telltale::http1

@@ -15,13 +15,6 @@
 namespace telltale::net {
 namespace {
 
-constexpr std::size_t class_of(std::size_t bytes) {
-  return (bytes - 1) / FrameList::kClassBytes;
-}
-constexpr std::size_t bytes_of(std::size_t size_class) {
-  return (size_class + 1) * FrameList::kClassBytes;
-}
-
 void* malloc_or_terminate(std::size_t bytes) noexcept {
   void* block = std::malloc(bytes);
   if (block == nullptr) {
@@ -34,7 +27,7 @@ void* malloc_or_terminate(std::size_t bytes) noexcept {
 
 thread_local constinit FrameList::State FrameList::state_{};
 
-void* FrameList::allocate(std::size_t bytes) noexcept {
+void* FrameList::allocate_rarely(std::size_t bytes) noexcept {
   if (bytes > kLargestBytes || bytes == 0) {
     return malloc_or_terminate(bytes);
   }
@@ -49,7 +42,7 @@ void* FrameList::allocate(std::size_t bytes) noexcept {
   return block;
 }
 
-void FrameList::release(void* memory, std::size_t bytes) noexcept {
+void FrameList::release_rarely(void* memory, std::size_t bytes) noexcept {
   if (!state_.open || bytes > kLargestBytes || bytes == 0 ||
       state_.retained_bytes + bytes_of(class_of(bytes)) > kRetainedBytesMax) {
     std::free(memory);

@@ -21,10 +21,31 @@ class FrameList {
 
   // Uninitialised memory for `bytes` bytes, aligned for any fundamental type. Terminates if there is none.
   // Cost: no lock; malloc if the class is empty.
-  [[nodiscard]] static void* allocate(std::size_t bytes) noexcept;
+  [[nodiscard]] static void* allocate(std::size_t bytes) noexcept {
+    if (!kPoisons && bytes - 1 < kLargestBytes) {
+      if (Block* const block = state_.free[class_of(bytes)]) [[likely]] {
+        state_.free[class_of(bytes)] = block->next;
+        state_.retained_bytes -= bytes_of(class_of(bytes));
+        return block;
+      }
+    }
+    return allocate_rarely(bytes);
+  }
 
   // REQUIRES: block came from allocate() with the same size.
-  static void release(void* block, std::size_t bytes) noexcept;
+  static void release(void* memory, std::size_t bytes) noexcept {
+    if (!kPoisons && bytes - 1 < kLargestBytes && state_.open) [[likely]] {
+      const std::size_t retained = state_.retained_bytes + bytes_of(class_of(bytes));
+      if (retained <= kRetainedBytesMax) [[likely]] {
+        auto* const block = static_cast<Block*>(memory);
+        block->next = state_.free[class_of(bytes)];
+        state_.free[class_of(bytes)] = block;
+        state_.retained_bytes = retained;
+        return;
+      }
+    }
+    release_rarely(memory, bytes);
+  }
 
   // Opens this thread's list, and gives its blocks back to malloc at the end. Not nestable.
   class Open {
@@ -42,6 +63,17 @@ class FrameList {
   struct Block {
     Block* next;
   };
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool kPoisons = true;
+#else
+  static constexpr bool kPoisons = false;
+#endif
+  static constexpr std::size_t class_of(std::size_t bytes) { return (bytes - 1) / kClassBytes; }
+  static constexpr std::size_t bytes_of(std::size_t size_class) { return (size_class + 1) * kClassBytes; }
+  // The same, in full.
+  static void* allocate_rarely(std::size_t bytes) noexcept;
+  static void release_rarely(void* memory, std::size_t bytes) noexcept;
+
   // No destructor: a frame may be released by whatever ends last on a thread.
   struct State {
     std::array<Block*, kLargestBytes / kClassBytes> free;
@@ -49,7 +81,7 @@ class FrameList {
     bool open;
   };
 
-  static thread_local constinit State state_;
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit State state_;
 };
 
 }  // namespace telltale::net

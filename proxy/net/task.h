@@ -9,6 +9,8 @@
 //
 //   child returned within resume()  ->  await_suspend returns false, the parent goes on, in a loop
 //   child suspended                 ->  the child is armed; its end resumes the parent
+//   no child: Task::ready(value)    ->  the parent goes on with the value; a function that seldom has to wait needs
+//                                       no frame where it does not
 //
 // Proof: "Task: a million children that return at once do not grow the stack" in tests/unit/net/task_test.cc, which
 // also runs at -O0 and under the sanitizers. Exceptions do not cross: one that leaves a coroutine's body ends the
@@ -22,7 +24,9 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <telltale/diag/scope.h>
 
@@ -83,7 +87,15 @@ class [[nodiscard]] Task {
     Task get_return_object() noexcept { return Task{std::coroutine_handle<promise_type>::from_promise(*this)}; }
   };
 
-  Task(Task&& other) noexcept : child_(std::exchange(other.child_, {})) {}
+  using Value = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+  // A task that has ended already.
+  static Task ready(Value value = {}) noexcept {
+    Task task{std::coroutine_handle<promise_type>{}};
+    task.value_.emplace(std::move(value));
+    return task;
+  }
+
+  Task(Task&& other) noexcept : child_(std::exchange(other.child_, {})), value_(std::move(other.value_)) {}
   Task& operator=(Task&&) = delete;
   // A task that was never awaited, or that is still suspended, is destroyed with everything in its frame.
   ~Task() {
@@ -93,10 +105,11 @@ class [[nodiscard]] Task {
   }
 
   struct Awaiter {
-    std::coroutine_handle<promise_type> child;
+    Task& task;
 
-    bool await_ready() const noexcept { return false; }
+    bool await_ready() const noexcept { return !task.child_; }
     bool await_suspend(std::coroutine_handle<> parent) const {
+      const std::coroutine_handle<promise_type> child = task.child_;
       child.promise().parent = parent;
       child.resume();
       if (child.done()) {
@@ -105,17 +118,24 @@ class [[nodiscard]] Task {
       child.promise().armed = true;
       return true;
     }
-    T await_resume() const { return child.promise().take(); }
+    T await_resume() const {
+      if constexpr (std::is_void_v<T>) {
+        return;
+      } else {
+        return task.child_ ? task.child_.promise().take() : std::move(*task.value_);
+      }
+    }
   };
   // REQUIRES: awaited once.
   Awaiter operator co_await() && noexcept {
-    assert(child_ && !child_.done());
-    return Awaiter{child_};
+    assert(child_ ? !child_.done() : value_.has_value());
+    return Awaiter{*this};
   }
 
  private:
   explicit Task(std::coroutine_handle<promise_type> child) noexcept : child_(child) {}
   std::coroutine_handle<promise_type> child_;
+  std::optional<Value> value_;  // of a task without a child
 };
 
 // Runs until its first suspension within the call; its frame frees itself at the end. Whatever diag scope the body

@@ -18,6 +18,7 @@ struct Mapping {
   RuleUrl from;
   RuleUrl to;                    // the origin: scheme, host (IPv6 without brackets), port, path
   std::string origin_authority;  // for a Host field: "127.0.0.1:9000", "[::1]:9000"; port 80 left out
+  std::string origin_url;        // for cache keys: "http://127.0.0.1:9000", the port always named
   int line;                      // in remap.config, from 1
   std::string text;              // the rule as it reads in debug lines: "map http://a/ http://b/"
 

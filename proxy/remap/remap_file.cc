@@ -126,9 +126,10 @@ class Parser {
     if (!to) return;
     const bool ipv6 = to->host.find(':') != std::string::npos;
     std::string authority = ipv6 ? "[" + to->host + "]" : to->host;
+    std::string url = fmt::format("http://{}:{}", authority, to->port);
     if (to->port != 80) authority += fmt::format(":{}", to->port);
     mappings.push_back(
-        {from, *to, std::move(authority), line, fmt::format("map {} {}", words[1].text, words[2].text)});
+        {from, *to, std::move(authority), std::move(url), line, fmt::format("map {} {}", words[1].text, words[2].text)});
   }
 
   ProblemList& problems_;

@@ -37,7 +37,8 @@ class RemapTable {
   // The rule for a request, or null; it lives as long as the table.
   // host: as the client named it, any case, without the port, IPv6 with or without brackets.
   // port: as the client named it, else its scheme's. target: origin-form; a query may follow the path.
-  // Cost: one hash of the host, then a walk over the rules of that host; no lock, no allocation.
+  // Cost: the host's rules are found in a short list or by one hash, a second time where the host is not in lower
+  // case; then a walk over them. No lock, no allocation.
   const Mapping* match(std::string_view scheme, std::string_view host, std::uint16_t port,
                        std::string_view target) const;
 
@@ -50,10 +51,22 @@ class RemapTable {
     std::size_t operator()(std::string_view host) const { return std::hash<std::string_view>()(host); }
   };
 
+  using Rules = std::vector<const Mapping*>;
+  struct Host {
+    std::string_view name;  // in by_host_
+    const Rules* rules;     // in by_host_
+  };
+  // So many hosts are compared one after the other; that is faster than a hash.
+  static constexpr std::size_t kFewHosts = 8;
+
+  const Rules* rules_of(std::string_view host) const;
+  const Rules* rules_of_any_spelling(std::string_view host) const;
+
   // Constant after construction.
   std::vector<Mapping> mappings_;
-  std::unordered_map<std::string, std::vector<const Mapping*>, HostHash, std::equal_to<>> by_host_;
-  std::vector<const Mapping*> any_host_;
+  std::unordered_map<std::string, Rules, HostHash, std::equal_to<>> by_host_;
+  std::vector<Host> few_hosts_;  // all of them, or none if there are more than kFewHosts
+  Rules any_host_;
 };
 
 // Reads the text of remap.config: `map FROM TO` lines, comments (# at the start of a word) and empty

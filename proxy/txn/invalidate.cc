@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "txn/invalidate.h"
 
+#include <fmt/format.h>
 #include <telltale/diag/dbg.h>
 
 #include "cache/invalidation.h"
@@ -41,7 +42,7 @@ void invalidate_named(const Change& change, const http::Field& field) {
     Dbg(cache_dbg, "not invalidated, since it is not of the same origin: {}", http::print_field(field));
     return;
   }
-  if (change.state.cache.invalidate(cache::cache_key({text.data(), text.size()}))) {
+  if (change.state.cache.invalidate(cache::cache_key(text.view()))) {
     Dbg(cache_dbg, "invalidated by {}: {}", change.request.method_text, http::print_field(field));
   }
 }
@@ -49,9 +50,9 @@ void invalidate_named(const Change& change, const http::Field& field) {
 }  // namespace
 
 void append_key_prefix(cache::KeyText& out, const remap::Mapping& rule, const http::RequestHead& request, bool pristine_host) {
-  cache::append_key_origin(out, rule.to.host, rule.to.port);
+  out.append(rule.origin_url);
   if (pristine_host) {  // the origin gets the client's Host, which then decides what it answers
-    fmt::format_to(fmt::appender(out), "({}:{})", request.authority.host(), request.authority.port());
+    out.append(fmt::format("({}:{})", request.authority.host(), request.authority.port()));
   }
 }
 

@@ -59,7 +59,7 @@ Transaction::Transaction(WorkerState& state, http::Exchange& exchange)
     : state_(state), exchange_(exchange), runtime_(state.runtime), begun_(state.worker.now()),
       context_(with_transaction(diag::current_context(), state.transactions.next())), hooks_(state.hooks, state.worker) {}
 
-net::Task<void> Transaction::run() {
+net::Task<void> Transaction::run([[maybe_unused]] std::unique_ptr<Transaction> self) {
   diag::Scope scope(&context_);
   state_.counters.requests.add();
   Dbg(http_dbg, "{} for {} from {}", http::print_request_line(request()), http::print_authority(request().authority),
@@ -116,7 +116,7 @@ bool Transaction::remap() {
   append_key_prefix(key_text_, *rule_, r, runtime_->settings.pristine_host);
   std::size_t target_at = key_text_.size();
   rule_->append_target(r.target, key_text_);
-  std::string_view key_text(key_text_.data(), key_text_.size());
+  std::string_view key_text = key_text_.view();
   resource_ = {cache::cache_key(key_text), rule_->origin_authority, key_text.substr(target_at)};
   Dbg(remap_dbg, "line {} matches, \"{}\": the origin is {} and gets {}", rule_->line, http::print_url(rule_->text), rule_->origin_authority,
       http::print_target(resource_.target));

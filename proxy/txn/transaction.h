@@ -16,6 +16,7 @@
 #include "cache/cache_key.h"
 #include "http/exchange.h"
 #include "http/failure.h"
+#include "net/frame_list.h"
 #include "txn/cache_fill.h"
 #include "txn/cache_lookup.h"
 #include "txn/cache_status.h"
@@ -33,7 +34,11 @@ class Transaction {
   // All must outlive the transaction.
   Transaction(WorkerState& state, http::Exchange& exchange);
 
-  net::Task<void> run();
+  // Takes itself along: the one frame of the coroutine is all that a transaction needs beside its own memory.
+  net::Task<void> run(std::unique_ptr<Transaction> self);
+
+  static void* operator new(std::size_t bytes) { return net::FrameList::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { net::FrameList::release(memory, bytes); }
 
   // For hooks.
   std::uint64_t id() const noexcept { return context_.transaction; }
@@ -83,8 +88,9 @@ class TransactionHandler final : public http::Handler {
  public:
   explicit TransactionHandler(WorkerState& state) : state_(state) {}
   net::Task<void> serve(http::Exchange& exchange) override {
-    Transaction transaction(state_, exchange);
-    co_await transaction.run();
+    auto transaction = std::make_unique<Transaction>(state_, exchange);
+    Transaction& t = *transaction;
+    return t.run(std::move(transaction));
   }
 
  private:

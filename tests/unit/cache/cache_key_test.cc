@@ -11,16 +11,24 @@ namespace {
 
 std::string key_text(std::string_view host, std::uint16_t port, std::string_view target) {
   KeyText text;
-  append_key_origin(text, host, port);
+  text.append("http://");
+  text.append(host);
+  text.append(":" + std::to_string(port));
   text.append(target);
-  return {text.data(), text.size()};
+  return std::string(text.view());
 }
 
-TEST_CASE("CacheKey: the text is the URI the origin gets, port always named", "[cache][key]") {
-  CHECK(key_text("a.example", 80, "/x?y") == "http://a.example:80/x?y");
-  CHECK(key_text("127.0.0.1", 65535, "/") == "http://127.0.0.1:65535/");
-  const std::string long_target = "/" + std::string(5000, 'x');  // beyond what a KeyText holds inside
-  CHECK(key_text("a", 1, long_target) == "http://a:1" + long_target);
+TEST_CASE("KeyText: it holds what was appended, within its own bytes and beyond", "[cache][key][limit]") {
+  for (std::size_t size : {KeyText::kInline - 1, KeyText::kInline, KeyText::kInline + 1, std::size_t{5000}}) {
+    KeyText text;
+    std::string expected;
+    for (const std::string& piece : {std::string("http://a:1"), std::string(), "/" + std::string(size - 11, 'x'), std::string("y")}) {
+      text.append(piece);
+      expected += piece;
+      CHECK(text.size() == expected.size());
+    }
+    CHECK(text.view() == expected);
+  }
 }
 
 TEST_CASE("CacheKey: targets that differ in a byte are different keys", "[cache][key]") {

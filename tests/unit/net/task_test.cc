@@ -42,6 +42,26 @@ TEST_CASE("Task: a million children that return at once do not grow the stack", 
   CHECK(sum == 499'999'500'000LL);
 }
 
+TEST_CASE("Task: a task that is ready gives its value without suspending its awaiter", "[net][task]") {
+  std::unique_ptr<std::string> text;
+  long long sum = 0;
+  bool ended = false;
+  const std::size_t retained = FrameList::retained_bytes();
+  [](std::unique_ptr<std::string>& out, long long& total, bool& done) -> Detached {
+    out = co_await Task<std::unique_ptr<std::string>>::ready(std::make_unique<std::string>("moved"));
+    co_await Task<void>::ready();
+    for (int i = 0; i < kMillion; ++i) {
+      total += co_await Task<int>::ready(i);
+    }
+    done = true;
+  }(text, sum, ended);
+  CHECK(ended);
+  REQUIRE(text);
+  CHECK(*text == "moved");
+  CHECK(sum == 499'999'500'000LL);
+  CHECK(FrameList::retained_bytes() == retained);
+}
+
 TEST_CASE("Task: a million children that suspend do not grow the stack", "[net][task]") {
   Waiter waiter;
   long long sum = 0;

@@ -50,15 +50,18 @@ TEST_CASE("remap.config: rules keep their URLs, their line and their text", "[re
   CHECK(rules[0].from == RuleUrl{"http", "example.com", 80, "/docs"});
   CHECK(rules[0].to == RuleUrl{"http", "127.0.0.1", 9000, "/base/"});
   CHECK(rules[0].origin_authority == "127.0.0.1:9000");
+  CHECK(rules[0].origin_url == "http://127.0.0.1:9000");
   CHECK(rules[0].line == 3);
   CHECK(rules[0].text == "map http://Example.COM/docs http://127.0.0.1:9000/base/");
   CHECK(rules[1].from == RuleUrl{"", "", 0, "/img/"});
   CHECK(rules[1].to == RuleUrl{"http", "::1", 81, "/"});
   CHECK(rules[1].origin_authority == "[::1]:81");
+  CHECK(rules[1].origin_url == "http://[::1]:81");
   CHECK(rules[1].line == 4);
   CHECK(rules[1].text == "map /img/ HTTP://[0:0::1]:81");
   CHECK(rules[2].from == RuleUrl{"http", "::1", 8080, "/"});
   CHECK(rules[2].origin_authority == "origin.example");
+  CHECK(rules[2].origin_url == "http://origin.example:80");
 }
 
 TEST_CASE("remap.config: a file without rules is a table without rules", "[remap][file]") {

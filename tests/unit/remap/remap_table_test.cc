@@ -77,6 +77,20 @@ TEST_CASE("RemapTable: hosts are compared without case, IPv6 in any spelling", "
   CHECK(line_for(*table, std::string_view("2001:db8::1\0x", 13), 80, "/") == 0);
 }
 
+TEST_CASE("RemapTable: eight hosts, which are compared, and nine, which are hashed, are found alike", "[remap][table][limit]") {
+  for (int hosts : {1, 8, 9, 40}) {
+    std::string text;
+    for (int i = 1; i <= hosts; ++i) text += "map http://host-" + std::to_string(i) + "/ http://b/\n";
+    const auto table = table_of(text);
+    for (int i = 1; i <= hosts; ++i) {
+      CHECK(line_for(*table, "host-" + std::to_string(i), 80, "/") == i);
+      CHECK(line_for(*table, "HOST-" + std::to_string(i), 80, "/") == i);
+    }
+    CHECK(line_for(*table, "host-", 80, "/") == 0);
+    CHECK(line_for(*table, "host-" + std::to_string(hosts + 1), 80, "/") == 0);
+  }
+}
+
 TEST_CASE("RemapTable: within a host the first rule in the file is taken", "[remap][table]") {
   const auto table = table_of(
       "map http://a/docs/special http://s/\n"
@@ -209,7 +223,7 @@ TEST_CASE("RemapTable: agrees with walking the rules one by one, on random rules
       const std::string& host = hosts[random() % 4];
       const RuleUrl from = host.empty() ? RuleUrl{"", "", 0, paths[random() % 7]}
                                         : RuleUrl{"http", host, ports[random() % 2], paths[random() % 7]};
-      rules.push_back({from, {"http", "o", 80, "/"}, "o", static_cast<int>(i) + 1, ""});
+      rules.push_back({from, {"http", "o", 80, "/"}, "o", "http://o:80", static_cast<int>(i) + 1, ""});
     }
     const RemapTable table{std::vector<Mapping>(rules)};
     for (const std::string& host : hosts) {
