@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include <boost/regex.hpp>
+#include <fmt/format.h>
 
 #include <telltale/diag/dbg.h>
 #include <telltale/diag/level.h>
