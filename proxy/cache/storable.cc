@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/storable.h"
 
+#include <bit>
 #include <vector>
 
 #include "cache/vary.h"
@@ -26,6 +27,17 @@ bool storable_status(std::uint16_t status) {
 
 // Those among them that may be stored although nothing is said (RFC 9110, 15.1).
 bool heuristic_status(std::uint16_t status) { return status != 302 && status != 307; }
+
+// 0 for the ids from 64 on; none that matters is among them.
+constexpr std::uint64_t bit(FieldId id) {
+  const auto number = static_cast<unsigned>(id);
+  return number < 64 ? std::uint64_t{1} << number : 0;
+}
+
+constexpr std::uint64_t kMatters = bit(FieldId::kCacheControl) | bit(FieldId::kPragma) | bit(FieldId::kIfNoneMatch) |
+                                   bit(FieldId::kIfModifiedSince) | bit(FieldId::kRange) | bit(FieldId::kAuthorization) |
+                                   bit(FieldId::kIfMatch) | bit(FieldId::kIfUnmodifiedSince);
+static_assert(std::popcount(kMatters) == 8);
 
 // A 304 can only say that content is unchanged.
 bool can_be_validated(const http::ResponseHead& response) {
@@ -72,18 +84,19 @@ std::string_view why_not_store(const http::RequestHead& request, const http::Res
 
 }  // namespace
 
+// One bit for each field name there is: few requests have any that matters here, and those that have none are told
+// so by a few instructions for each field and one comparison.
 RequestUse how_request_uses_cache(const http::RequestHead& request) noexcept {
+  std::uint64_t seen = 0;
+  for (const http::Field& field : request.fields) seen |= bit(field.id);
   RequestUse use;
-  for (const http::Field& field : request.fields) {
-    switch (field.id) {
-      case FieldId::kCacheControl: case FieldId::kPragma: use.demands = true; break;
-      case FieldId::kIfNoneMatch: case FieldId::kIfModifiedSince: use.condition = true; break;
-      case FieldId::kRange: use.range = true; break;
-      case FieldId::kAuthorization: use.authorization = true; break;
-      case FieldId::kIfMatch: case FieldId::kIfUnmodifiedSince:
-        use.why_not = "the request has a condition that only the origin can judge";
-        break;
-      default: break;
+  if ((seen & kMatters) != 0) {
+    use.demands = (seen & (bit(FieldId::kCacheControl) | bit(FieldId::kPragma))) != 0;
+    use.condition = (seen & (bit(FieldId::kIfNoneMatch) | bit(FieldId::kIfModifiedSince))) != 0;
+    use.range = (seen & bit(FieldId::kRange)) != 0;
+    use.authorization = (seen & bit(FieldId::kAuthorization)) != 0;
+    if ((seen & (bit(FieldId::kIfMatch) | bit(FieldId::kIfUnmodifiedSince))) != 0) {
+      use.why_not = "the request has a condition that only the origin can judge";
     }
   }
   if (request.framing.kind != http::Framing::kNone) use.why_not = "the request has content";

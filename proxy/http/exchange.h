@@ -82,13 +82,17 @@ class Exchange {
   virtual void abort() noexcept = 0;
   // Makes a pending read_content() return kBroken soon.
   virtual void stop_reading() noexcept = 0;
+  // Before the final head: what is left of the request's content will not be read. HTTP/1.1 says so to the client.
+  virtual void end_after_answer() noexcept {}
 
-  // Who is to be told that the client is gone; null: nobody any more. HTTP/1.1 tells nobody: there a client that
-  // ends its side may still read, and one that is gone is noticed by sending to it.
-  virtual void watch_client(ClientWatcher*) noexcept {}
-  // The client went away, or ended its sending side, which looks the same; as far as it is known. Asked while a
-  // request waits for something else than its client.
-  virtual bool client_gone() const noexcept { return false; }
+  // Who is to be told, once, that the client is gone; null: nobody any more. Where it is gone already he is told at
+  // once. A client that only ends its sending side is not gone. HTTP/1.1 watches until the final head is sent; from
+  // there sending tells.
+  virtual void watch_client(ClientWatcher* watcher) noexcept = 0;
+  // As far as it is known. Over HTTP/1.1 only while the client is watched, or once sending to it failed.
+  virtual bool client_gone() const noexcept = 0;
+  // After a send returned false: what became of the client, a fixed text.
+  virtual std::string_view why_unsent() const noexcept = 0;
 
   virtual bool head_sent() const noexcept = 0;            // a final head went out, whole or in part
   virtual std::uint64_t content_bytes_sent() const noexcept = 0;

@@ -33,6 +33,7 @@ constexpr std::array<Entry, kCount> kNames{{
     {FieldId::kUpgrade, "Upgrade"},
     {FieldId::kKeepAlive, "Keep-Alive"},
     {FieldId::kProxyConnection, "Proxy-Connection"},
+    {FieldId::kHttp2Settings, "HTTP2-Settings"},
     {FieldId::kExpect, "Expect"},
     {FieldId::kMaxForwards, "Max-Forwards"},
     {FieldId::kVia, "Via"},
@@ -207,6 +208,7 @@ bool is_hop_by_hop(FieldId id) {
     case FieldId::kConnection:
     case FieldId::kKeepAlive:
     case FieldId::kProxyConnection:
+    case FieldId::kHttp2Settings:
     case FieldId::kTe:
     case FieldId::kTrailer:
     case FieldId::kTransferEncoding:

@@ -19,7 +19,7 @@ enum class FieldId : std::uint8_t {
   kOther,
   // Framing, connection, routing.
   kHost, kConnection, kContentLength, kTransferEncoding, kTe, kTrailer, kUpgrade, kKeepAlive,
-  kProxyConnection, kExpect, kMaxForwards, kVia, kForwarded, kXForwardedFor, kXForwardedHost,
+  kProxyConnection, kHttp2Settings, kExpect, kMaxForwards, kVia, kForwarded, kXForwardedFor, kXForwardedHost,
   kXForwardedProto, kXRealIp, kProxyStatus, kCacheStatus,
   // Authentication and state.
   kAuthorization, kProxyAuthorization, kWwwAuthenticate, kProxyAuthenticate, kAuthenticationInfo,
@@ -47,7 +47,8 @@ std::string_view field_name(FieldId id);
 
 // True for fields that speak about one connection only, or that the next hop alone may read, and
 // are therefore never forwarded: those of RFC 9110 section 7.6.1, Proxy-Authenticate and
-// Proxy-Authorization (sections 11.7.1 and 11.7.2), and Trailer, because trailer sections are dropped.
+// Proxy-Authorization (sections 11.7.1 and 11.7.2), HTTP2-Settings (RFC 7540 section 3.2.1), and Trailer, because
+// trailer sections are dropped.
 bool is_hop_by_hop(FieldId id);
 
 // True for fields that a peer's Connection field must not remove: what frames, routes or describes

@@ -23,7 +23,7 @@ struct RequestHead {
   bool keep_alive = true;        // what the client asks for; the answer may still close
   bool expect_continue = false;  // the client holds its content back until a 100 (Continue)
   std::string_view method_text;
-  std::string_view target;       // as received
+  std::string_view target;       // as received; of an absolute-form what follows its authority
   std::string_view path;         // origin-form; empty for "*"
   std::string_view query;        // without '?'
   Authority authority;           // empty only in HTTP/1.0 without Host

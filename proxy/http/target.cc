@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/target.h"
 
+#include <algorithm>
 #include <array>
 
 #include "http/token.h"
@@ -20,16 +21,16 @@ constexpr std::array<bool, 256> plain_table() {
 }
 constexpr std::array<bool, 256> kPlain = plain_table();
 
-// True for "scheme://": a letter, then letters, digits, '+', '-', '.', then ':' before any '/'.
-bool has_scheme(std::string_view text) {
+// The length of "scheme" in "scheme://": a letter, then letters, digits, '+', '-', '.'. 0: there is none.
+std::size_t scheme_length(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char l = lower(text[i]);
     if (l >= 'a' && l <= 'z') continue;
-    if (i == 0) return false;
-    if (text[i] == ':') return text.substr(i + 1, 2) == "//";
-    if (!is_digit(text[i]) && text[i] != '+' && text[i] != '-' && text[i] != '.') return false;
+    if (i == 0) return 0;
+    if (text[i] == ':') return text.substr(i + 1, 2) == "//" ? i : 0;
+    if (!is_digit(text[i]) && text[i] != '+' && text[i] != '-' && text[i] != '.') return 0;
   }
-  return false;
+  return 0;
 }
 
 }  // namespace
@@ -61,10 +62,16 @@ Target parse_target(Method method, std::string_view text) {
     if (method == Method::kOptions) return {TargetForm::kAsterisk, {}, {}, 0, {}};
     return refused(TargetForm::kAsterisk, 400, "the request target * goes with OPTIONS only");
   }
-  if (has_scheme(text)) {
-    return refused(TargetForm::kAbsolute, 400, "the request target is in absolute form; this is not a forward proxy");
-  }
+  if (scheme_length(text) != 0) return refused(TargetForm::kAbsolute, 400, "the request target is in absolute form");
   return refused(TargetForm::kAuthority, 400, "the request target does not begin with a slash");
+}
+
+std::optional<AbsoluteTarget> split_absolute_target(std::string_view text) {
+  const std::size_t scheme = scheme_length(text);
+  if (scheme == 0) return std::nullopt;
+  const std::string_view after = text.substr(scheme + 3);
+  const std::size_t authority = std::min(after.find_first_of("/?#"), after.size());
+  return AbsoluteTarget{text.substr(0, scheme), after.substr(0, authority), after.substr(authority)};
 }
 
 }  // namespace telltale::http

@@ -28,6 +28,8 @@ class ContentReader {
   net::Task<http::Content> next(std::chrono::seconds inactivity_max);
 
   bool complete() const noexcept { return state_ == http::Content::kEnd; }
+  // It ended otherwise: broken, late, malformed.
+  bool failed() const noexcept { return state_ != http::Content::kEnd && state_ != http::Content::kData; }
   // Bytes are buffered: the next call will not wait.
   bool buffered() const noexcept { return !input_.empty() || state_ != http::Content::kData; }
   std::uint64_t bytes() const noexcept { return bytes_; }  // handed out so far

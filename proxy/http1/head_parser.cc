@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "http/target.h"
 #include "http1/head_reasons.h"
@@ -115,6 +116,7 @@ Parse RequestHeadParser::explain(std::string_view head, const RequestReading& re
     if (reading.fault == RequestFault::kTarget) return bad(400, "the request target is empty or holds a control byte");
     return bad(400, "the request line does not end in an HTTP version");
   }
+  bad_field_number_ = out.fields.size() + 1;
   const std::size_t colon = line.find(':');
   const bool named = colon != std::string_view::npos;
   const FieldId field = named ? http::field_id(http::trim_ows(line.substr(0, colon))) : FieldId::kOther;
@@ -138,9 +140,19 @@ Parse RequestHeadParser::finish(const RequestFacts& facts, http::RequestHead& ou
     out.clear();
     return result;
   };
+  std::optional<http::AbsoluteTarget> absolute;
   if (facts.plain_target && out.target.front() == '/' && out.method != http::Method::kConnect) [[likely]] {
     out.path = out.target.substr(0, facts.question);
     if (facts.question != std::string_view::npos) out.query = out.target.substr(facts.question + 1);
+  } else if (facts.plain_target && out.method != http::Method::kConnect &&
+             (absolute = http::split_absolute_target(out.target))) {
+    if (!http::equal_nocase(absolute->scheme, "http")) {
+      return refuse(bad(400, "the scheme of the request target is not http"));
+    }
+    out.target = absolute->rest;
+    const std::size_t question = out.target.find('?');
+    out.path = out.target.substr(0, question);
+    if (question != std::string_view::npos) out.query = out.target.substr(question + 1);
   } else {
     const http::Target target = http::parse_target(out.method, out.target);
     if (!target.ok()) return refuse(bad(target.status, target.reason));
@@ -157,6 +169,12 @@ Parse RequestHeadParser::finish(const RequestFacts& facts, http::RequestHead& ou
     if (out.version == Version::kHttp11) return refuse(bad_field(400, FieldId::kHost, "it is missing"));
   } else if (!out.authority.parse({facts.host, facts.host_size})) {
     return refuse(bad_field(400, FieldId::kHost, "it is not a host with an optional port"));
+  }
+  if (absolute) {  // RFC 9112 section 3.2.2: it overrides Host, and goes on in its place
+    if (!out.authority.parse(absolute->authority)) {
+      return refuse(bad(400, "the authority of the request target is not a host with an optional port"));
+    }
+    out.fields.set_copy("Host", absolute->authority);
   }
   if (facts.options > kConnectionOptionsMax) return refuse(bad_field(400, FieldId::kConnection, kTooManyOptions));
   out.keep_alive = !facts.close && (out.version == Version::kHttp11 || facts.keep_alive);  // RFC 9112 section 9.3

@@ -79,12 +79,17 @@ class RequestHeadParser : public HeadParser {
  public:
   explicit RequestHeadParser(HeadLimits limits = {}) : HeadParser(limits) {}
 
-  void reset() { reset_base(); }
+  void reset() { reset_base(), bad_field_number_ = 0; }
   [[nodiscard]] Parse parse(std::string_view buffer, http::RequestHead& out);
+
+  // After kBad: which field of the head is malformed, from 1, also where its name may not be shown; 0: none is.
+  std::size_t bad_field_number() const { return bad_field_number_; }
 
  private:
   Parse finish(const RequestFacts& facts, http::RequestHead& out);
   Parse explain(std::string_view head, const RequestReading& reading, const http::RequestHead& out);
+
+  std::size_t bad_field_number_ = 0;
 };
 
 class ResponseHeadParser : public HeadParser {

@@ -2,7 +2,7 @@
 //
 // A request is mostly field values, and a value ends at its first control byte; so values are searched eight bytes
 // at a time with integer arithmetic, which every processor has. Names and the target are short and need a table
-// look-up per byte. Nothing is looked at twice but a name, for its number.
+// look-up per byte, four between two looks at the end. Nothing is looked at twice but a name, for its number.
 #include "http1/request_head_reader.h"
 
 #include <array>
@@ -44,16 +44,28 @@ const char* find_control(const char* p, const char* end) {
   return p;
 }
 
-enum TargetByte : std::uint8_t { kPlain, kQuestion, kOdd, kEnd };
+using ByteSet = std::array<bool, 256>;
 
-constexpr std::array<TargetByte, 256> target_table() {
-  std::array<TargetByte, 256> table{};
-  for (std::size_t c = 0; c < 256; ++c) {
-    table[c] = c <= 0x20 || c == 0x7f ? kEnd : c == '?' ? kQuestion : c == '#' || c > 0x7f ? kOdd : kPlain;
-  }
-  return table;
+// Bytes of a target that mean nothing here.
+constexpr ByteSet plain_target_bytes() {
+  ByteSet set{};
+  for (std::size_t c = 0x21; c < 0x7f; ++c) set[c] = c != '?' && c != '#';
+  return set;
 }
-constexpr std::array<TargetByte, 256> kTargetByte = target_table();
+constexpr ByteSet kPlainTargetByte = plain_target_bytes();
+
+// The first byte in [p, end) that is not in the set, or end.
+inline const char* skip(const ByteSet& set, const char* p, const char* end) {
+  const auto in = [&set](char c) { return set[static_cast<unsigned char>(c)]; };
+  for (; end - p >= 4; p += 4) {
+    if (!in(p[0])) return p;
+    if (!in(p[1])) return p + 1;
+    if (!in(p[2])) return p + 2;
+    if (!in(p[3])) return p + 3;
+  }
+  while (p != end && in(*p)) ++p;
+  return p;
+}
 
 // Counts the options of a Connection field. False: it is not a list of tokens.
 bool read_options(std::string_view value, bool counts, RequestFacts& facts) {
@@ -131,13 +143,14 @@ RequestReading read_request_head(std::string_view text, std::size_t fields_max, 
 
   const char* const target = ++p;
   for (;; ++p) {
+    p = skip(kPlainTargetByte, p, end);
     if (p == end) return kShort;
-    const TargetByte kind = kTargetByte[static_cast<unsigned char>(*p)];
-    if (kind == kPlain) continue;
-    if (kind == kEnd) break;
-    if (kind == kOdd) facts.plain_target = false;
-    if (kind == kQuestion && facts.question == std::string_view::npos) {
-      facts.question = static_cast<std::size_t>(p - target);
+    if (*p == '?') {
+      if (facts.question == std::string_view::npos) facts.question = static_cast<std::size_t>(p - target);
+    } else if (*p == '#' || static_cast<unsigned char>(*p) > 0x7f) {
+      facts.plain_target = false;
+    } else {
+      break;
     }
   }
   if (*p != ' ' || p == target) return wrong(RequestFault::kTarget);
@@ -154,7 +167,7 @@ RequestReading read_request_head(std::string_view text, std::size_t fields_max, 
 
   for (std::size_t count = 0;; ++count) {
     line = p;
-    while (p != end && http::is_tchar(*p)) ++p;
+    p = skip(http::detail::kTchar, p, end);
     if (p == end) return kShort;
     if (*p != ':' || p == line) {
       if (*p != '\r' || p != line) return wrong(RequestFault::kName);

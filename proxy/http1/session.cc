@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http1/session.h"
 
+#include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include <telltale/diag/dbg.h>
 
+#include "http/date.h"
 #include "http/preface.h"
 #include "http/print.h"
 #include "http/status.h"
@@ -16,10 +21,21 @@ namespace telltale::http1 {
 namespace {
 
 constexpr DbgCtl http1_dbg{"http1"};
+constexpr DbgCtl http_hdrs_dbg{"http_hdrs"};
 
 constexpr std::size_t kPipelinedPerTurn = 32;  // then others on this worker get their turn
 constexpr std::uint64_t kLingerBytesMax = 256 * 1024;
 constexpr std::chrono::seconds kLingerMax{2};
+constexpr std::chrono::seconds kLookEvery{2};  // whether a client that ended its sending side still reads
+
+constexpr std::string_view kGone = "the client is gone";
+constexpr std::string_view kAllowField = "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n";
+
+std::string_view shown(ConnectionField field) {
+  return field == ConnectionField::kClose       ? " | Connection: close"
+         : field == ConnectionField::kKeepAlive ? " | Connection: keep-alive"
+                                                : "";
+}
 
 iovec part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
@@ -66,7 +82,7 @@ net::Task<void> Session::run() {
     input_.unpin();
     if (!input_.empty() && requests_ % kPipelinedPerTurn == 0) co_await stream_->worker().yield();
   }
-  Dbg(http1_dbg, "connection closed; requests: {}, bytes in: {}, out: {}", requests_, stream_->bytes_in(),
+  Dbg(http1_dbg, "connection closed: {}; requests: {}, bytes in: {}, out: {}", why_closed_, requests_, stream_->bytes_in(),
       stream_->bytes_out());
 }
 
@@ -85,9 +101,10 @@ Session::Next Session::take_head(net::Wake wake) {
   if (wake != net::Wake::kReady) {
     bool late = wake == net::Wake::kTimeout;
     if (!head_begun_) {
-      Dbg(http1_dbg, "idle connection ended: {}", late ? "keep-alive time is over" : "stopping");
+      why_closed_ = late ? "it was idle for too long" : "the worker is stopping";
       return Next::kEnd;
     }
+    why_closed_ = "the worker is stopping";
     Dbg(http1_dbg, "request head incomplete after {} bytes: {}", input_.data().size(), late ? "out of time" : "stopping");
     return late ? refuse(408, "the request head did not arrive in time") : Next::kEnd;
   }
@@ -103,7 +120,8 @@ Session::Next Session::take_head(net::Wake wake) {
     return parse_head();
   }
   if (io.state == net::Io::kClosed || io.state == net::Io::kError) {
-    if (parser_.started(input_.data())) Dbg(http1_dbg, "client closed in the middle of a request head");
+    if (parser_.started(input_.data())) why_closed_ = "the client ended it in the middle of a request head";
+    if (io.state == net::Io::kError) why_closed_ = "the client reset it";
     return Next::kEnd;
   }
   if (!head_begun_) input_.release();
@@ -121,6 +139,12 @@ Session::Next Session::parse_head() {
   }
   const Parse parsed = parser_.parse(input_.data(), request_);
   if (parsed == Parse::kNeedMore) return Next::kMore;
+  if (parsed == Parse::kTooLarge) {
+    Dbg(http1_dbg, "the head may have {} bytes (proxy.config.http.request_header_max_size) and {} fields (proxy.config.telltale.http.header_field_count_max)",
+        settings_.head.bytes_max, settings_.head.fields_max);
+  } else if (parsed == Parse::kBad && parser_.bad_field_number() != 0) {
+    Dbg(http1_dbg, "field {} of the head is wrong", parser_.bad_field_number());
+  }
   if (parsed != Parse::kDone) return refuse(static_cast<std::uint16_t>(parser_.status()), parser_.reason());
   ++requests_;
   input_.pin(parser_.consumed());
@@ -129,6 +153,7 @@ Session::Next Session::parse_head() {
 
 Session::Next Session::refuse(std::uint16_t status, std::string_view why) {
   Dbg(http1_dbg, "request refused with {}: {}", status, why);
+  why_closed_ = "its request was refused";
   refusal_ = {status, why};
   return Next::kRefuse;
 }
@@ -136,6 +161,7 @@ Session::Next Session::refuse(std::uint16_t status, std::string_view why) {
 void Session::begin_exchange() {
   content_.start(request_.framing);
   pending_.clear();
+  watcher_ = nullptr;
   head_sent_ = chunked_ = content_wanted_ = continue_sent_ = reading_stopped_ = false;
   content_bytes_sent_ = 0;
   close_after_ = !request_.keep_alive;
@@ -148,10 +174,11 @@ bool Session::reusable_at_once() const noexcept {
 // Makes the connection ready for the next request, or says that there is none.
 net::Task<bool> Session::end_exchange() {
   if (broken_ || client_gone_) {
-    Dbg(http1_dbg, "connection reset: {}", client_gone_ ? "the client is gone or too slow" : "the response could not be completed");
+    why_closed_ = client_gone_ ? why_gone_ : "reset, for the response could not be completed";
     stream_->close_with_reset();
     co_return false;
   }
+  why_closed_ = request_.keep_alive ? "what is left of the request's content is not waited for" : "the client asked for it";
   std::uint64_t bytes_read = content_.bytes();
   while (!close_after_ && !content_.complete()) {
     http::Content piece = co_await content_.next(settings_.client_inactivity_max);
@@ -159,9 +186,11 @@ net::Task<bool> Session::end_exchange() {
     if (piece.state != http::Content::kData || content_.bytes() - bytes_read > settings_.drain_bytes_max) close_after_ = true;
   }
   if (close_after_) {
+    if (stream_->worker().stopping()) why_closed_ = "the worker is stopping";
     if (!content_.complete() || !input_.empty()) co_await linger();
     co_return false;
   }
+  why_closed_ = "the client ended it";
   co_return true;
 }
 
@@ -179,13 +208,51 @@ net::Task<void> Session::linger() {
   }
 }
 
-// For what never became a request: one line of text, then the end of the connection.
+// For what never became a request: one line of text as transactions have it, then the end of the connection.
 net::Task<void> Session::send_refusal() {
+  constexpr http::Failure kFailure = http::Failure::kHttpRequestError;
+  std::string text = fmt::format("{} {}: {} ({})", refusal_.status, http::reason_phrase(refusal_.status), refusal_.why,
+                                 http::failure_token(kFailure));
+  char date[http::kDateLength];
+  http::format_date(std::chrono::system_clock::to_time_t(stream_->worker().wall_now()), date);
+  std::string_view allow = refusal_.status == 405 ? kAllowField : std::string_view{};
   pending_.clear();
-  append_simple_response(pending_, {.status = refusal_.status, .text = refusal_.why, .failure = http::Failure::kHttpRequestError});
+  append_simple_response(pending_, {.status = refusal_.status, .text = text, .failure = kFailure, .date = {date, sizeof date}, .extra = allow});
   iovec parts[] = {part(pending_)};
   net::Io io = co_await stream_->send_all(parts, settings_.client_inactivity_max);
   if (io.state == net::Io::kOk) co_await linger();
+}
+
+// A client that is gone and one that only ended its sending side look the same until something is sent. So a client
+// that has ended its side, and waits for its answer, is sent a 100 (Continue) now and then, which one that still reads
+// skips (RFC 9110 section 15.2), and which breaks the connection to one that is gone.
+void Session::watch_client(http::ClientWatcher* watcher) noexcept {
+  watcher_ = watcher;
+  stream_->watch_peer(watcher != nullptr ? this : nullptr);
+  if (watcher == nullptr) return;
+  if (stream_->broken()) {
+    peer_lost();
+  } else if (stream_->peer_gone()) {
+    peer_ended();
+  }
+}
+
+void Session::peer_ended() noexcept {
+  if (request_.version != http::Version::kHttp10 && !head_sent_) stream_->look_at(stream_->worker().now() + kLookEvery);
+}
+
+void Session::look() noexcept {
+  if (head_sent_ || watcher_ == nullptr) return;
+  stream_->look_at(stream_->worker().now() + kLookEvery);
+  if (stream_->writing()) return;
+  iovec parts[] = {part("HTTP/1.1 100 Continue\r\n\r\n")};
+  if (stream_->send(parts).state == net::Io::kError) peer_lost();
+}
+
+void Session::peer_lost() noexcept {
+  client_gone_ = true;
+  why_gone_ = kGone;
+  if (http::ClientWatcher* watcher = std::exchange(watcher_, nullptr)) watcher->client_gone();
 }
 
 net::Task<http::Content> Session::read_content() {
@@ -226,6 +293,7 @@ ConnectionField Session::connection_field() const noexcept {
 void Session::begin_response(bool framed) {
   head_sent_ = true;
   if (!framed || stream_->worker().stopping()) close_after_ = true;
+  if (content_.failed()) close_after_ = true;  // where its end is, nobody knows
   // A client that waits for a 100 it will not get may or may not send its content.
   if (!content_.complete() && request_.expect_continue && !continue_sent_) close_after_ = true;
 }
@@ -248,6 +316,8 @@ net::Task<bool> Session::send_prepared(const http::PreparedResponse& response) {
   bool with_content = request_.method != http::Method::kHead && !response.content.empty();
   std::array<iovec, 3> parts{part(response.http1_head), part({prepared_end_, static_cast<std::size_t>(at - prepared_end_)}),
                              part(response.content)};
+  Dbg(http_hdrs_dbg, "response head sent: {}, {} | Content-Length: {} | Age: {}{}", response.status,
+      http::print_fields(response.fields), response.content.size(), response.age.count(), shown(connection_field()));
   if (with_content) content_bytes_sent_ = response.content.size();
   std::size_t count = with_content ? 3 : 2;
   std::size_t bytes = parts[0].iov_len + parts[1].iov_len + content_bytes_sent_;
@@ -271,6 +341,8 @@ net::Task<bool> Session::send_head(const http::ResponseHead& head) {
   content_wanted_ = !no_content;
   begin_response(no_content || framing.kind != http::Framing::kUntilClose);
   append_response_head(pending_, head.status, head.reason, head.fields, framing, connection_field());
+  Dbg(http_hdrs_dbg, "response head sent: {}, {}{}{}", head.status, http::print_fields(head.fields),
+      framing.kind == http::Framing::kChunked ? " | Transfer-Encoding: chunked" : "", shown(connection_field()));
   co_return !client_gone_;
 }
 
@@ -308,6 +380,12 @@ net::Task<bool> Session::send_parts(std::span<iovec> parts) {
   if (io.state != net::Io::kOk) {
     Dbg(http1_dbg, "sending to the client failed: {}", std::strerror(io.error));
     client_gone_ = true;
+    why_gone_ = io.error == ETIMEDOUT   ? "the client took no byte for too long"
+                : io.error == ECANCELED ? "the worker is stopping"
+                                        : kGone;
+  } else if (stream_->reading()) {
+    // Both directions share a deadline: who takes its response may be silent about its content.
+    stream_->set_deadline(stream_->worker().now() + settings_.client_inactivity_max);
   }
   co_return !client_gone_;
 }

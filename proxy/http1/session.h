@@ -35,7 +35,7 @@ struct SessionSettings {
   std::uint64_t drain_bytes_max = 64 * 1024;        // of unread content, to keep the connection
 };
 
-class Session final : public http::Exchange {
+class Session final : public http::Exchange, private net::PeerWatcher {
  public:
   // All but the stream must outlive the session.
   Session(std::unique_ptr<net::Stream> stream, http::Handler& handler, const SessionSettings& settings, BlockPool& blocks,
@@ -63,11 +63,19 @@ class Session final : public http::Exchange {
   net::Task<bool> finish() override;
   void abort() noexcept override { broken_ = true; }
   void stop_reading() noexcept override;
-  bool client_gone() const noexcept override { return client_gone_ || stream_->peer_gone(); }
+  void end_after_answer() noexcept override { close_after_ = true; }
+  void watch_client(http::ClientWatcher* watcher) noexcept override;
+  bool client_gone() const noexcept override { return client_gone_; }
+  std::string_view why_unsent() const noexcept override { return why_gone_; }
   bool head_sent() const noexcept override { return head_sent_; }
   std::uint64_t content_bytes_sent() const noexcept override { return content_bytes_sent_; }
 
  private:
+  // For the watch; see watch_client().
+  void peer_ended() noexcept override;
+  void peer_lost() noexcept override;
+  void look() noexcept override;
+
   enum class Next : std::uint8_t {
     kMore,     // wait for bytes
     kRequest,  // a whole head is there
@@ -112,12 +120,15 @@ class Session final : public http::Exchange {
   bool broken_ = false;       // reset instead of a clean end
   bool head_begun_ = false;   // the next head has: the connection is not idle
   Refusal refusal_;
+  std::string_view why_closed_ = "the client ended it";  // fixed
 
   // Of the exchange.
   http::RequestHead request_;
   std::string pending_;       // head bytes that wait for content or flush()
   bool head_sent_ = false;
   bool client_gone_ = false;
+  std::string_view why_gone_;  // fixed
+  http::ClientWatcher* watcher_ = nullptr;
   bool chunked_ = false;
   bool content_wanted_ = false;  // the response has content on the wire
   bool continue_sent_ = false;

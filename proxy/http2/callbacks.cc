@@ -189,8 +189,9 @@ int Callbacks::frame_sent(nghttp2_session* nghttp2, const nghttp2_frame* frame, 
   Dbg(http2_frames_dbg, "sending {}", print_frame(frame->hd));
   switch (frame->hd.type) {
     case NGHTTP2_HEADERS:
-      if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-      if (Stream* stream = stream_of(nghttp2, frame->hd.stream_id)) session_of(user).content_packed(*stream, 0, true);
+      if (Stream* stream = stream_of(nghttp2, frame->hd.stream_id)) {
+        session_of(user).head_packed(*stream, (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0);
+      }
       return 0;
     case NGHTTP2_RST_STREAM:
       session_of(user).reset_sent(frame->rst_stream.error_code);
@@ -206,9 +207,8 @@ int Callbacks::frame_sent(nghttp2_session* nghttp2, const nghttp2_frame* frame, 
 }
 
 int Callbacks::frame_not_sent(nghttp2_session* nghttp2, const nghttp2_frame* frame, int error, void* user) {
-  Dbg(http2_dbg, "{} on stream {} not sent: {}", frame_name(frame->hd.type), frame->hd.stream_id,
-      nghttp2_strerror(error));
-  if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+  if (frame->hd.type != NGHTTP2_HEADERS) return 0;  // what answers a client that has gone on or is being ended
+  Dbg(http2_dbg, "HEADERS on stream {} not sent: {}", frame->hd.stream_id, nghttp2_strerror(error));
   if (Stream* stream = stream_of(nghttp2, frame->hd.stream_id)) {
     session_of(user).reset(*stream, NGHTTP2_INTERNAL_ERROR);
     stream->lose();

@@ -22,7 +22,7 @@ struct FrameLimits {
   std::uint32_t priority_max = 120;
   std::uint32_t rst_stream_max = 200;
   std::uint32_t continuation_max = 120;
-  std::uint32_t empty_max = 6000;  // DATA without a byte; WINDOW_UPDATE of next to nothing; unknown frames
+  std::uint32_t empty_max = 6000;  // DATA without a byte; WINDOW_UPDATE of next to nothing
 };
 
 enum class FrameKind : std::uint8_t { kSettings, kPing, kPriority, kRstStream, kContinuation, kEmpty };

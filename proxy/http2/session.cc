@@ -43,7 +43,10 @@ Session::~Session() { nghttp2_session_del(nghttp2_); }
 net::Task<void> Session::run(std::string received) {
   diag::Scope scope(&context_);
   Dbg(http2_dbg, "connection from {} speaks HTTP/2", stream_->peer());
-  if (nghttp2_session_server_new2(&nghttp2_, Callbacks::table(), this, Callbacks::options()) != 0) co_return;
+  if (nghttp2_session_server_new3(&nghttp2_, Callbacks::table(), this, Callbacks::options(),
+                                  part_.memory.functions()) != 0) {
+    co_return;
+  }
   idle_until_ = stream_->worker().now() + settings_.keep_alive_max;
   announce();
   flusher();
@@ -494,7 +497,14 @@ void Session::closed(Stream& stream) noexcept {
   stream.closed_ = true;
   if (!stream.response_ended_ || !stream.request_ended_) stream.lose();
   if (!stream.head_ended_) stream.done_ = true;
+  stream.wake_sender_ = true;
   due(stream);
+}
+
+// An interim head passes for a final one here: then nothing waits for it.
+void Session::head_packed(Stream& stream, bool end_stream) noexcept {
+  stream.head_packed_ = stream.head_sent_;
+  if (end_stream || (stream.head_packed_ && stream.gone_)) content_packed(stream, 0, end_stream);
 }
 
 void Session::content_packed(Stream& stream, std::size_t bytes, bool end_stream) noexcept {

@@ -98,6 +98,7 @@ class Session {
   void end_request(Stream& stream) noexcept;
   void closed(Stream& stream) noexcept;
   char* frame_room(std::size_t bytes) noexcept;
+  void head_packed(Stream& stream, bool end_stream) noexcept;
   void content_packed(Stream& stream, std::size_t bytes, bool end_stream) noexcept;
   void reset_sent(std::uint32_t error);
 

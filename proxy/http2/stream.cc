@@ -6,6 +6,7 @@
 #include <telltale/diag/dbg.h>
 
 #include "http/status.h"
+#include "http2/lower_names.h"
 #include "http2/session.h"
 #include "net/worker.h"
 
@@ -16,10 +17,10 @@ constexpr DbgCtl http2_dbg{"http2"};
 
 constexpr std::size_t kContentKept = 16 * 1024;  // capacity that a stream keeps for its next request
 
-nghttp2_nv pair(std::string_view name, std::string_view value, std::uint8_t flags) {
+nghttp2_nv pair(std::string_view name, std::string_view value, int flags) {
   return {const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(name.data())),
           const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(value.data())), name.size(), value.size(),
-          flags};
+          static_cast<std::uint8_t>(flags)};
 }
 
 std::string_view to_text(std::uint64_t number, char (&digits)[20]) {
@@ -57,8 +58,8 @@ void Stream::open(Session& session, std::int32_t id) noexcept {
   read_deadline_ = send_deadline_ = net::kNever;
   announced_left_ = content_bytes_sent_ = 0;
   head_ended_ = request_ended_ = reading_stopped_ = reading_late_ = continue_sent_ = false;
-  length_known_ = content_wanted_ = head_sent_ = ending_ = response_ended_ = deferred_ = false;
-  gone_ = reset_ = closed_ = done_ = start_ = wake_reader_ = wake_sender_ = due_ = false;
+  length_known_ = content_wanted_ = head_sent_ = head_packed_ = ending_ = response_ended_ = deferred_ = false;
+  slow_ = gone_ = reset_ = closed_ = done_ = start_ = wake_reader_ = wake_sender_ = due_ = false;
   pending_ = {};
   watcher_ = nullptr;
 }
@@ -90,12 +91,18 @@ void Stream::expire(net::SteadyTime now) noexcept {
   if (sender_.waiting() && send_deadline_ <= now) {
     Dbg(http2_dbg, "stream {} reset with CANCEL: the client took none of its content for too long", id_);
     session_->reset(*this, NGHTTP2_CANCEL);
+    slow_ = true;
     lose();
   } else if (reader_.waiting() && read_deadline_ <= now) {
     Dbg(http2_dbg, "stream {}: the client sent none of its content for too long", id_);
     reading_late_ = wake_reader_ = true;
     session_->due(*this);
   }
+}
+
+void Stream::watch_client(http::ClientWatcher* watcher) noexcept {
+  watcher_ = gone_ ? nullptr : watcher;
+  if (gone_ && watcher != nullptr) watcher->client_gone();
 }
 
 // ---- the request's content
@@ -132,17 +139,22 @@ void Stream::stop_reading() noexcept {
 
 // ---- the response
 
-// copy: nghttp2 copies the text; without it, text must live until the head is packed, and names are in lower case.
+// copy: nghttp2 copies the text; without it, text must live until the head is packed.
 bool Stream::submit(std::uint16_t status, const http::Fields& fields, http::Framing framing, std::string_view age,
                     bool copy) {
   if (gone_) return false;
-  const std::uint8_t flags = copy ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_COPY_VALUE;
+  const std::uint8_t value_flag = copy ? NGHTTP2_NV_FLAG_NONE : NGHTTP2_NV_FLAG_NO_COPY_VALUE;
   std::vector<nghttp2_nv>& head = session_->field_list();
   head.clear();
   char status_digits[20], length_digits[20];
   head.push_back(pair(":status", to_text(status, status_digits), NGHTTP2_NV_FLAG_NO_COPY_NAME));
   for (const http::Field& field : fields) {
-    if (!is_left_out(field.id)) head.push_back(pair(field.name, field.value, flags));
+    if (is_left_out(field.id)) continue;
+    if (field.id == http::FieldId::kOther) {
+      head.push_back(pair(field.name, field.value, value_flag));  // nghttp2 copies the name, in lower case
+    } else {
+      head.push_back(pair(lower_name(field.id), field.value, value_flag | NGHTTP2_NV_FLAG_NO_COPY_NAME));
+    }
   }
   const bool may_announce = status >= 200 && status != 204;
   if (may_announce &&
@@ -181,18 +193,23 @@ net::Task<bool> Stream::send_interim(std::uint16_t status, const http::Fields& f
   co_return sent;
 }
 
+// Nothing of it is copied before it is packed: the response lives while its sender is suspended here.
 net::Task<bool> Stream::send_prepared(const http::PreparedResponse& response) {
   content_wanted_ = request_.method != http::Method::kHead && !response.content.empty();
   ending_ = true;
   if (content_wanted_) pending_ = response.content;
   char age[20];
   if (!submit(response.status, response.fields, {http::Framing::kLength, response.content.size()},
-              to_text(static_cast<std::uint64_t>(response.age.count()), age), true)) {
+              to_text(static_cast<std::uint64_t>(response.age.count()), age), false)) {
     co_return false;
   }
   head_sent_ = true;
   session_->flush_later();
-  co_return co_await packed();
+  while (!closed_ && !(head_packed_ && pending_.empty())) {
+    send_deadline_ = session_->inactive_until();
+    co_await Wait{sender_};
+  }
+  co_return !gone_;
 }
 
 net::Task<bool> Stream::send_head(const http::ResponseHead& head) {

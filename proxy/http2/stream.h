@@ -42,8 +42,9 @@ class Stream final : public http::Exchange {
   net::Task<bool> finish() override;
   void abort() noexcept override;
   void stop_reading() noexcept override;
-  void watch_client(http::ClientWatcher* watcher) noexcept override { watcher_ = watcher; }
+  void watch_client(http::ClientWatcher* watcher) noexcept override;
   bool client_gone() const noexcept override { return gone_; }
+  std::string_view why_unsent() const noexcept override { return slow_ ? "the client took no byte for too long" : "the client is gone"; }
   bool head_sent() const noexcept override { return head_sent_; }
   std::uint64_t content_bytes_sent() const noexcept override { return content_bytes_sent_; }
 
@@ -98,6 +99,7 @@ class Stream final : public http::Exchange {
   bool length_known_ = false;
   bool content_wanted_ = false;
   bool head_sent_ = false;
+  bool head_packed_ = false;
   bool ending_ = false;          // nothing follows what is pending
   bool response_ended_ = false;  // END_STREAM was packed
   bool deferred_ = false;        // nghttp2 waits for content
@@ -105,6 +107,7 @@ class Stream final : public http::Exchange {
   // Of both.
   http::ClientWatcher* watcher_ = nullptr;
   std::size_t place_ = 0;  // in the session's list
+  bool slow_ = false;      // why gone_
   bool gone_ = false;      // the client does not want it any more, or we gave it up
   bool reset_ = false;     // we sent RST_STREAM
   bool closed_ = false;    // nghttp2 knows the stream no more

@@ -12,6 +12,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include "http2/memory_pool.h"
 #include "http2/stream.h"
 
 namespace telltale::http2 {
@@ -32,6 +33,7 @@ struct WorkerPart {
     if (streams.size() < kStreamsKept) streams.push_back(std::move(stream));
   }
 
+  MemoryPool memory;  // nghttp2's; the streams below may hold some of it
   std::array<char, kInBytes> in;
   std::array<char, kOutBytes + kFrameRoom> out;
   std::vector<nghttp2_nv> fields;  // of the head that is being submitted

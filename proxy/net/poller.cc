@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include <telltale/diag/level.h>
 
@@ -128,7 +129,12 @@ std::size_t Poller::dispatch() {
 void Poller::deliver(Source& source, std::uint32_t events) {
   const bool broken = (events & kBroken) != 0;
   if (broken || (events & EPOLLRDHUP) != 0) {
-    source.peer_gone_ = true;
+    const bool was_gone = std::exchange(source.peer_gone_, true);
+    if (source.watcher_ != nullptr && broken) {
+      source.watcher_->peer_lost();
+    } else if (source.watcher_ != nullptr && !was_gone) {
+      source.watcher_->peer_ended();
+    }
   }
   const bool read = source.read_.waiter.waiting() && (broken || (events & (EPOLLIN | EPOLLRDHUP)) != 0);
   const bool write = source.write_.waiter.waiting() && (broken || (events & EPOLLOUT) != 0);
@@ -157,6 +163,10 @@ void Poller::wake(Source& source, bool read, bool write, Wake reason) {
 
 void Poller::expire(SteadyTime now) {
   sources_.walk([&](Source& source) {
+    if (source.look_at_ <= now) {
+      source.look_at_ = kNever;
+      if (source.watcher_ != nullptr) source.watcher_->look();
+    }
     if (source.deadline_ <= now && (source.read_.waiter.waiting() || source.write_.waiter.waiting())) {
       source.deadline_ = kNever;
       wake(source, source.read_.waiter.waiting(), source.write_.waiter.waiting(), Wake::kTimeout);

@@ -39,6 +39,21 @@ enum class Phase : std::uint8_t {
   kClosing,   // every wait ends with Wake::kShutdown, new ones at once
 };
 
+// Told what the set sees of a peer, also while nobody waits for the socket. Within the calls no coroutine may be
+// resumed, and the source neither closed nor destroyed.
+class PeerWatcher {
+ public:
+  // It sends no more. Perhaps it still reads, perhaps it is gone: TCP does not say.
+  virtual void peer_ended() noexcept = 0;
+  // The connection is broken: what is sent does not arrive.
+  virtual void peer_lost() noexcept = 0;
+  // The time that was given to look_at() has come; resolution: the worker's tick.
+  virtual void look() noexcept = 0;
+
+ protected:
+  ~PeerWatcher() = default;
+};
+
 class Source : public Link {
  public:
   // REQUIRES: fd is non-blocking and outlives this (or close() comes first). Costs nothing until somebody waits.
@@ -75,6 +90,16 @@ class Source : public Link {
   // The set has seen that the peer will send no more (it closed, shut down, or reset). Known only after a first wait.
   [[nodiscard]] bool peer_gone() const noexcept { return peer_gone_; }
 
+  // Somebody waits, now.
+  [[nodiscard]] bool reading() const noexcept { return read_.waiter.waiting(); }
+  [[nodiscard]] bool writing() const noexcept { return write_.waiter.waiting(); }
+
+  // Null ends the watch. What has happened already is not told: see peer_gone() and broken(). As these, it knows
+  // what the set sees, so only after a first wait.
+  void watch_peer(PeerWatcher* watcher) noexcept { watcher_ = watcher, look_at_ = kNever; }
+  void look_at(SteadyTime time) noexcept { look_at_ = time; }
+  [[nodiscard]] bool broken() const noexcept { return broken_; }
+
   // Leaves the set; to be called before the descriptor is closed. REQUIRES: nobody waits.
   void close() noexcept;
 
@@ -88,6 +113,8 @@ class Source : public Link {
   Side read_;
   Side write_;
   SteadyTime deadline_ = kNever;
+  PeerWatcher* watcher_ = nullptr;
+  SteadyTime look_at_ = kNever;
   std::uint32_t watched_ = 0;  // events given to epoll_ctl
   bool registered_ = false;
   bool peer_gone_ = false;

@@ -7,14 +7,22 @@
 #include <climits>
 
 #include <sys/socket.h>
-#include <telltale/diag/dbg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "net/worker.h"
 
 namespace telltale::net {
 namespace {
 
-constexpr DbgCtl net_dbg{"net"};
+// recv(3) and sendmsg(3) are cancellation points: in a program with threads glibc switches cancellation on and off
+// around each, some 35 instructions a call, and nobody cancels a thread here. So these are the bare system calls.
+ssize_t receive(int fd, void* into, std::size_t bytes) noexcept {
+  return ::syscall(SYS_recvfrom, fd, into, bytes, 0, nullptr, nullptr);
+}
+ssize_t send_message(int fd, const msghdr* message) noexcept {
+  return ::syscall(SYS_sendmsg, fd, message, MSG_NOSIGNAL);
+}
 
 Io failed(Io::State would_block) noexcept {
   if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -48,7 +56,7 @@ Io Stream::recv(std::span<char> into) noexcept {
   assert(!into.empty());
   ssize_t got;
   do {
-    got = ::recv(socket_.get(), into.data(), into.size(), 0);
+    got = receive(socket_.get(), into.data(), into.size());
   } while (got < 0 && errno == EINTR);
   if (got > 0) {
     bytes_in_ += static_cast<std::size_t>(got);
@@ -63,7 +71,7 @@ Io Stream::send(std::span<const iovec> parts) noexcept {
   message.msg_iovlen = std::min<std::size_t>(parts.size(), IOV_MAX);
   ssize_t sent;
   do {
-    sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+    sent = send_message(socket_.get(), &message);
   } while (sent < 0 && errno == EINTR);
   if (sent >= 0) {
     bytes_out_ += static_cast<std::size_t>(sent);
@@ -107,7 +115,6 @@ void Stream::shutdown_write() noexcept {
 
 void Stream::close() noexcept {
   if (socket_) {
-    Dbg(net_dbg, "closed {} after {} bytes in, {} out", peer_, bytes_in_, bytes_out_);
     source_.close();
     socket_.reset();
   }

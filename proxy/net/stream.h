@@ -94,6 +94,12 @@ class Stream {
   // The peer has ended its data or reset, as far as the loop has noticed; it notices also while nobody waits, once
   // the stream was waited for. Clients that end only their sending side look the same: they still read.
   [[nodiscard]] bool peer_gone() const noexcept { return source_.peer_gone(); }
+  // Source's: who is told when the peer ends its data or is lost, also while nobody waits.
+  void watch_peer(PeerWatcher* watcher) noexcept { source_.watch_peer(watcher); }
+  void look_at(SteadyTime time) noexcept { source_.look_at(time); }
+  [[nodiscard]] bool broken() const noexcept { return source_.broken(); }
+  [[nodiscard]] bool reading() const noexcept { return source_.reading(); }
+  [[nodiscard]] bool writing() const noexcept { return source_.writing(); }
   [[nodiscard]] std::uint64_t bytes_in() const noexcept { return bytes_in_; }
   [[nodiscard]] std::uint64_t bytes_out() const noexcept { return bytes_out_; }
 

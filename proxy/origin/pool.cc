@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "origin/pool.h"
 
+#include <atomic>
+
 #include <telltale/diag/dbg.h>
 
 #include "net/connect.h"
@@ -10,6 +12,9 @@ namespace telltale::origin {
 namespace {
 
 constexpr DbgCtl origin_dbg{"origin"};
+
+// Of all workers, so that an id names one connection. Relaxed: it orders nothing.
+std::atomic<std::uint64_t> last_id{0};
 
 }  // namespace
 
@@ -48,7 +53,8 @@ net::Task<tl::expected<ConnectionPtr, Unreachable>> Pool::connect(Authority orig
   for (const net::Endpoint& endpoint : *endpoints) {
     auto stream = co_await net::connect(worker_, endpoint, deadline);
     if (stream) {
-      auto made = std::make_unique<Connection>(std::move(*stream), blocks_, next_id_++);
+      auto made = std::make_unique<Connection>(std::move(*stream), blocks_,
+                                               last_id.fetch_add(1, std::memory_order_relaxed) + 1);
       Dbg(origin_dbg, "connection o{} to {} opened", made->id, endpoint);
       co_return made;
     }
@@ -80,11 +86,13 @@ void Pool::expire() {
   net::SteadyTime limit = worker_.now() - settings_.idle_time_max;
   for (auto at = idle_.begin(); at != idle_.end();) {
     Idle& idle = at->second;
-    while (!idle.empty() && (idle.back()->idle_since <= limit || idle.back()->stream->peer_gone())) {
-      Dbg(origin_dbg, "idle connection o{} to {}:{} closed", idle.back()->id, at->first.host, at->first.port);
-      idle.pop_back();
-      --count_;
-    }
+    count_ -= idle.remove_if([&](const ConnectionPtr& connection) {
+      const bool ended = connection->stream->peer_gone();
+      if (!ended && connection->idle_since > limit) return false;
+      Dbg(origin_dbg, "idle connection o{} to {}:{} closed: {}", connection->id, at->first.host, at->first.port,
+          ended ? "the origin ended it" : "it was idle for too long");
+      return true;
+    });
     at = idle.empty() ? idle_.erase(at) : std::next(at);
   }
 }
@@ -95,6 +103,8 @@ void Pool::drop_oldest() {
     if (oldest == idle_.end() || at->second.back()->idle_since < oldest->second.back()->idle_since) oldest = at;
   }
   if (oldest == idle_.end()) return;
+  Dbg(origin_dbg, "idle connection o{} to {}:{} closed: more are idle than may be kept", oldest->second.back()->id,
+      oldest->first.host, oldest->first.port);
   oldest->second.pop_back();
   --count_;
   if (oldest->second.empty()) idle_.erase(oldest);

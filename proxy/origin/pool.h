@@ -67,7 +67,6 @@ class Pool {
   const PoolSettings& settings_;
   std::unordered_map<Authority, Idle, Hash> idle_;
   std::size_t count_ = 0;
-  std::uint64_t next_id_ = 1;
 };
 
 }  // namespace telltale::origin

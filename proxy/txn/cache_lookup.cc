@@ -13,7 +13,6 @@ namespace {
 
 constexpr DbgCtl cache_dbg{"cache"};
 
-using std::chrono::seconds;
 
 // What of the variants there are a line names: the Vary, whose members are field names. Their values may be secrets.
 http::FieldPrinter print_vary(const cache::StoredResponse& stored) {
@@ -22,9 +21,9 @@ http::FieldPrinter print_vary(const cache::StoredResponse& stored) {
   return http::print_field(vary != nullptr ? *vary : kNone);
 }
 
-void count(Counters& counters, Lookup::Outcome outcome) {
+void count_miss(Counters& counters, Lookup::Outcome outcome) {
   switch (outcome) {
-    case Lookup::kHit: counters.cache_hits.add(); break;
+    case Lookup::kHit: break;
     case Lookup::kBypass: case Lookup::kMethod: counters.cache_bypassed.add(); break;
     case Lookup::kUriMiss: case Lookup::kVaryMiss: counters.cache_misses.add(); break;
     case Lookup::kStale: case Lookup::kRequest: counters.cache_stale.add(); break;
@@ -32,9 +31,12 @@ void count(Counters& counters, Lookup::Outcome outcome) {
 }
 
 // Judges what was found under the key.
-void judge(Lookup& lookup, const http::CacheControl& demands, const Resource& resource, bool again) {
+void judge(Lookup& lookup, const http::Fields& request, const Resource& resource, bool again) {
   const cache::StoredResponse& stored = *lookup.stored;
-  const cache::Reuse reuse = cache::judge(stored, demands, lookup.age);
+  cache::Reuse reuse{cache::Reuse::kFresh};  // as it nearly always is; judged in full where anything speaks against it
+  if (lookup.use.demands || stored.always_validate || lookup.age >= stored.lifetime) {
+    reuse = cache::judge(stored, lookup.use.demands ? cache::client_demands(request) : http::CacheControl{}, lookup.age);
+  }
   const std::int64_t age = lookup.age.count(), lifetime = stored.lifetime.count();
   if (reuse.usable()) {
     lookup.outcome = Lookup::kHit;
@@ -72,10 +74,6 @@ Lookup look_up(WorkerState& state, const TransactionSettings& settings, const ht
                const Resource& resource, bool again) {
   Lookup lookup;
   lookup.use = cache::how_request_uses_cache(request);
-  http::CacheControl demands;
-  if (lookup.use.demands) demands = cache::client_demands(request.fields);
-  lookup.only_if_cached = demands.only_if_cached;
-
   if (!lookup.use.why_not.empty() || !settings.cache_enabled) {
     lookup.outcome = lookup.use.wrong_method ? Lookup::kMethod : Lookup::kBypass;
     Dbg(cache_dbg, "{}: not looked up, {}", outcome_token(lookup.outcome),
@@ -83,7 +81,7 @@ Lookup look_up(WorkerState& state, const TransactionSettings& settings, const ht
   } else if (cache::RamCache::Found found = state.cache.find(resource.key, request.fields); found.response) {
     lookup.stored = std::move(found.response);
     lookup.age = lookup.stored->current_age(state.worker.now());
-    judge(lookup, demands, resource, again);
+    judge(lookup, request.fields, resource, again);
   } else if (found.other) {
     lookup.outcome = Lookup::kVaryMiss;
     Dbg(cache_dbg, "{}{}: vary-miss, no stored variant was chosen by these request fields (the newest has {})",
@@ -93,8 +91,13 @@ Lookup look_up(WorkerState& state, const TransactionSettings& settings, const ht
     lookup.outcome = Lookup::kUriMiss;
     Dbg(cache_dbg, "{}{}: uri-miss", resource.authority, http::print_target(resource.target));
   }
-  if (!lookup.hit()) lookup.generation = state.cache.generation(resource.key);
-  if (lookup.hit() || !again) count(state.counters, lookup.outcome);
+  if (lookup.hit()) {
+    state.counters.cache_hits.add();
+    return lookup;
+  }
+  lookup.generation = state.cache.generation(resource.key);
+  if (lookup.use.demands) lookup.only_if_cached = http::parse_cache_control(request.fields).only_if_cached;
+  if (!again) count_miss(state.counters, lookup.outcome);
   return lookup;
 }
 

@@ -56,7 +56,9 @@ class FlightTable {
     Lead() = default;
     Lead(Lead&& other) noexcept = default;
     Lead& operator=(Lead&& other) noexcept;
-    ~Lead() { land(Landing::kFailed); }
+    ~Lead() {
+      if (flight_) land(Landing::kFailed);
+    }
 
     // Only the first call counts. Returns how many waited. Cost: with waiters a post for each that is let go.
     std::size_t land(Landing landing) noexcept;
@@ -75,7 +77,9 @@ class FlightTable {
     Place() = default;
     Place(Place&& other) noexcept = default;
     Place& operator=(Place&& other) noexcept;
-    ~Place() { leave(); }
+    ~Place() {
+      if (waiter_) leave();
+    }
 
     // Opens when the flight has landed. REQUIRES: not empty.
     net::Gate& gate() noexcept;

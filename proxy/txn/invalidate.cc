@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "txn/invalidate.h"
 
-#include <fmt/format.h>
 #include <telltale/diag/dbg.h>
 
 #include "cache/invalidation.h"
@@ -48,13 +47,6 @@ void invalidate_named(const Change& change, const http::Field& field) {
 }
 
 }  // namespace
-
-void append_key_prefix(cache::KeyText& out, const remap::Mapping& rule, const http::RequestHead& request, bool pristine_host) {
-  out.append(rule.origin_url);
-  if (pristine_host) {  // the origin gets the client's Host, which then decides what it answers
-    out.append(fmt::format("({}:{})", request.authority.host(), request.authority.port()));
-  }
-}
 
 void invalidate_after(WorkerState& state, const Runtime& runtime, const http::RequestHead& request,
                       const http::ResponseHead& response, const remap::Mapping& rule, const Resource& resource) {

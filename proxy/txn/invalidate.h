@@ -5,6 +5,8 @@
 //
 // **Thread safety:** loop-bound. **Source:** RFC 9111, section 4.4.
 
+#include <fmt/format.h>
+
 #include "http/request_head.h"
 #include "http/response_head.h"
 #include "remap/mapping.h"
@@ -14,7 +16,12 @@
 namespace telltale::txn {
 
 // The key's text before the target.
-void append_key_prefix(cache::KeyText& out, const remap::Mapping& rule, const http::RequestHead& request, bool pristine_host);
+inline void append_key_prefix(cache::KeyText& out, const remap::Mapping& rule, const http::RequestHead& request, bool pristine_host) {
+  out.append(rule.origin_url);
+  if (pristine_host) {  // the origin gets the client's Host, which then decides what it answers
+    out.append(fmt::format("({}:{})", request.authority.host(), request.authority.port()));
+  }
+}
 
 // REQUIRES: the method is not safe and the response is no error.
 void invalidate_after(WorkerState& state, const Runtime& runtime, const http::RequestHead& request,

@@ -24,6 +24,8 @@ constexpr std::chrono::seconds kContinueMax{1};
 // Interim responses to one request; each sets the time-out anew, so their number needs a bound.
 constexpr int kInterimMax = 16;
 
+constexpr std::string_view kClientWentAway = "the client went away while the answer was awaited";
+
 using http::Content;
 using http::Failure;
 using http::Framing;
@@ -48,6 +50,7 @@ OriginFetch::Step OriginFetch::fail(Failure failure, std::uint16_t status, std::
 // all along, and if doing the request twice is as good as once.
 OriginFetch::Step OriginFetch::lost(Failure failure, std::string_view reason) {
   const http::RequestHead& request = exchange_.request();
+  if (abandoned_) return fail(Failure::kHttpRequestError, 400, kClientWentAway);
   if (reused_ && !upload_begun_ && http::is_idempotent(request.method)) {
     Dbg(origin_dbg, "the reused connection was dead: trying once more on a new one");
     return Step::kRetry;
@@ -58,15 +61,27 @@ OriginFetch::Step OriginFetch::lost(Failure failure, std::string_view reason) {
 net::Task<tl::expected<void, FetchFailure>> OriginFetch::begin() {
   state_.counters.origin_requests.add();
   for (bool allow_reuse : {true, false}) {
-    Step step = co_await connect(allow_reuse);
+    Step step = Step::kFailed;
+    if (!abandoned_) step = co_await connect(allow_reuse);
     if (step == Step::kDone) step = co_await exchange_heads();
     if (step == Step::kDone) co_return tl::expected<void, FetchFailure>{};
     co_await end();
     if (step == Step::kFailed) break;
   }
+  if (abandoned_) {
+    Dbg(origin_dbg, "request to {}:{} given up: the client is gone", origin_.host, origin_.port);
+    co_return tl::unexpected(failure_);
+  }
   Dbg(origin_dbg, "no usable response from {}:{}: {} ({})", origin_.host, origin_.port, failure_.reason,
       http::failure_token(failure_.failure));
   co_return tl::unexpected(failure_);
+}
+
+// Whoever waits for the origin is woken by the end of its connection. While one is being opened nobody is: that has
+// a time-out of its own.
+void OriginFetch::abandon() noexcept {
+  abandoned_ = true;
+  if (connection_) ::shutdown(connection_->stream->fd(), SHUT_RDWR);
 }
 
 net::Task<OriginFetch::Step> OriginFetch::connect(bool allow_reuse) {
@@ -82,6 +97,8 @@ net::Task<OriginFetch::Step> OriginFetch::connect(bool allow_reuse) {
     state_.counters.origin_connections.add();
   }
   ++connection_->exchanges;
+  connected_at_ = state_.worker.now();
+  if (abandoned_) co_return fail(Failure::kHttpRequestError, 400, kClientWentAway);
   co_return Step::kDone;
 }
 
@@ -97,6 +114,7 @@ net::Task<OriginFetch::Step> OriginFetch::exchange_heads() {
     }
     Step step = co_await read_head();
     answered_ = step == Step::kDone && !response_.interim();
+    if (answered_) head_at_ = state_.worker.now();
     if (step != Step::kDone || answered_) co_return step;
     if (response_.status == 101) co_return fail(Failure::kHttpUpgradeFailed, 502, "the origin switched protocols unasked");
     if (interim == kInterimMax) co_return fail(Failure::kHttpProtocolError, 502, "the origin sent too many interim responses");
@@ -156,6 +174,7 @@ net::Task<OriginFetch::Step> OriginFetch::read_head() {
       input.commit(io.bytes);
       parsed = parser.parse(input.data(), response_);
     } else if (io.state == net::Io::kClosed || io.state == net::Io::kError) {
+      if (abandoned_) co_return fail(Failure::kHttpRequestError, 400, kClientWentAway);
       if (stalled_) co_return fail(Failure::kConnectionWriteTimeout, 504, "the origin did not take the request in time");
       if (client_ended_ == Content::kTimeout) co_return fail(Failure::kHttpRequestError, 408, "the request content did not arrive in time");
       if (client_ended_ != Content::kEnd) co_return fail(Failure::kHttpRequestError, 400, "the request content is malformed or incomplete");
@@ -215,6 +234,20 @@ net::Detached OriginFetch::upload() {
   upload_over_.open();
 }
 
+// Empty: the exchange came to a clean end, the connection is good for another one.
+std::string_view OriginFetch::why_not_kept() const noexcept {
+  const origin::Connection& c = *connection_;
+  if (abandoned_) return kClientWentAway;
+  if (!answered_) return "it gave no answer";
+  if (!uploaded_) return "the request was not sent to its end";
+  if (response_.framing.kind == Framing::kUntilClose) return "its end ends the content";
+  if (!c.content.complete()) return "the content was not read to its end";
+  if (!response_.keep_alive) return "the origin does not keep it";
+  if (!c.input.empty()) return "the origin sent more than its answer";
+  if (c.stream->peer_gone()) return "the origin ended it";
+  return {};
+}
+
 net::Task<void> OriginFetch::end() {
   if (!connection_) co_return;
   if (uploading_) {
@@ -223,12 +256,11 @@ net::Task<void> OriginFetch::end() {
     co_await upload_over_.wait();
     while (uploading_) co_await state_.worker.yield();  // a stopping worker passes the gate early
   }
-  bool clean = answered_ && uploaded_ && connection_->content.complete() && response_.keep_alive &&
-               response_.framing.kind != Framing::kUntilClose && connection_->input.empty() && !connection_->stream->peer_gone();
-  if (clean) {
+  const std::string_view why = why_not_kept();
+  if (why.empty()) {
     state_.origins.give_back(origin_, std::move(connection_));
   } else {
-    Dbg(origin_dbg, "connection o{} closed", connection_->id);
+    Dbg(origin_dbg, "connection o{} closed: {}", connection_->id, why);
     connection_.reset();
   }
   answered_ = upload_begun_ = false;

@@ -50,6 +50,16 @@ class OriginFetch {
   // The next read will not wait for the network.
   bool content_buffered() const noexcept { return connection_->content.buffered(); }
 
+  // The client does not want the answer any more: what waits for the origin ends soon, and what was brought is not
+  // whole. Resumes nobody.
+  void abandon() noexcept;
+  bool abandoned() const noexcept { return abandoned_; }
+  // The client's content is still on its way: end() breaks it off.
+  bool uploading() const noexcept { return uploading_; }
+  // When the connection was there, new or reused, and when the final head had come; the epoch: never.
+  net::SteadyTime connected_at() const noexcept { return connected_at_; }
+  net::SteadyTime head_at() const noexcept { return head_at_; }
+
   // Gives the connection back, or closes it where the exchange did not come to a clean end.
   net::Task<void> end();
 
@@ -64,6 +74,7 @@ class OriginFetch {
   net::Detached upload();
   Step fail(http::Failure failure, std::uint16_t status, std::string_view reason);
   Step lost(http::Failure failure, std::string_view reason);
+  std::string_view why_not_kept() const noexcept;
 
   // Constant after construction.
   WorkerState& state_;
@@ -83,6 +94,9 @@ class OriginFetch {
   bool stalled_ = false;                // the origin took nothing for too long
   bool uploaded_ = false;               // the whole request is with the origin
   http::Content::State client_ended_ = http::Content::kEnd;  // else why the client's content stopped
+  bool abandoned_ = false;
+  net::SteadyTime connected_at_{};
+  net::SteadyTime head_at_{};
   net::Gate upload_over_;
 };
 

@@ -43,9 +43,10 @@ http::FieldPrinter print_conditions(const http::Fields& request) {
   return http::print_field(tag != nullptr ? *tag : *request.find(FieldId::kIfModifiedSince));
 }
 
-std::int64_t micros_since(net::SteadyTime begun) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begun).count();
+std::int64_t micros(net::SteadyTime begun, net::SteadyTime at) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(at - begun).count();
 }
+std::int64_t micros_since(net::SteadyTime begun) { return micros(begun, std::chrono::steady_clock::now()); }
 
 diag::Context with_transaction(const diag::Context* connection, std::uint64_t id) {
   diag::Context context = connection != nullptr ? *connection : diag::Context{};
@@ -93,12 +94,42 @@ net::Task<void> Transaction::run([[maybe_unused]] std::unique_ptr<Transaction> s
   }
 
   if (!hooks_.idle(Hook::kTxnClose)) co_await hooks_.run(Hook::kTxnClose, *this);
-  Dbg(http_dbg, "answered {}{}{}: {} bytes of content in {} us", status_, why_incomplete_.empty() ? "" : " incompletely, ",
-      why_incomplete_, exchange_.content_bytes_sent(), micros_since(begun_));
+  note_end();
+}
+
+// One line, with the times that say where the time went: each counts from the request's head.
+void Transaction::note_end() const {
+  const std::string_view incompletely = why_incomplete_.empty() ? "" : " incompletely, ";
+  if (status_ == 0) {
+    Dbg(http_dbg, "no answer to {}, {}, over after {} us", exchange_.client(), why_incomplete_, micros_since(begun_));
+  } else if (connected_at_ == net::SteadyTime{}) {
+    Dbg(http_dbg, "answered {} to {}{}{}: {} bytes of content, the last after {} us", status_, exchange_.client(), incompletely,
+        why_incomplete_, exchange_.content_bytes_sent(), micros_since(begun_));
+  } else if (head_at_ == net::SteadyTime{}) {
+    Dbg(http_dbg, "answered {} to {}{}{}: {} bytes of content, connected to the origin after {} us, without an answer of its own, over after {} us",
+        status_, exchange_.client(), incompletely, why_incomplete_, exchange_.content_bytes_sent(), micros(begun_, connected_at_),
+        micros_since(begun_));
+  } else {
+    Dbg(http_dbg, "answered {} to {}{}{}: {} bytes of content, connected to the origin after {} us, its head after {} us, the last byte after {} us",
+        status_, exchange_.client(), incompletely, why_incomplete_, exchange_.content_bytes_sent(), micros(begun_, connected_at_),
+        micros(begun_, head_at_), micros_since(begun_));
+  }
+}
+
+// Others may wait for the same answer: then it is fetched for them.
+void Transaction::client_gone() noexcept {
+  diag::Scope scope(&context_);
+  if (fetch_ == nullptr) return;
+  if (lead_.waiters() != 0) {
+    Dbg(http_dbg, "the client went away; its answer is fetched for those who wait for it");
+    return;
+  }
+  Dbg(http_dbg, "the client went away: the origin is no longer waited for");
+  fetch_->abandon();
 }
 
 void Transaction::note_sent(bool sent) noexcept {
-  if (!sent) why_incomplete_ = "the client is gone or too slow";
+  if (!sent) why_incomplete_ = exchange_.why_unsent();
 }
 
 // Decides the origin and the target it gets.
@@ -232,6 +263,24 @@ bool Transaction::may_use_on_error(const Lookup& found) const {
          stored.current_age(state_.worker.now()) < stored.lifetime + stored.stale_if_error;
 }
 
+// While a fetch lives, the client is watched: one that goes away ends it, unless others wait for the answer.
+class Transaction::Awaited {
+ public:
+  Awaited(Transaction& transaction, OriginFetch& fetch) : transaction_(transaction) {
+    transaction_.fetch_ = &fetch;
+    transaction_.exchange_.watch_client(&transaction_);
+  }
+  ~Awaited() {
+    transaction_.exchange_.watch_client(nullptr);
+    transaction_.fetch_ = nullptr;
+  }
+  Awaited(const Awaited&) = delete;
+  Awaited& operator=(const Awaited&) = delete;
+
+ private:
+  Transaction& transaction_;
+};
+
 net::Task<void> Transaction::answer_from_origin(const Lookup& found) {
   bool validating = found.may_validate();
   for (;;) {
@@ -244,7 +293,17 @@ net::Task<void> Transaction::answer_from_origin(const Lookup& found) {
     times.requested_at = state_.worker.wall_now();
     origin::Authority origin{rule_->to.host, rule_->to.port};
     OriginFetch fetch(state_, exchange_, origin, resource_.target, fields, runtime_->settings.origin_inactivity_max);
+    const Awaited awaited(*this, fetch);
     auto begun = co_await fetch.begin();
+    connected_at_ = fetch.connected_at();
+    head_at_ = fetch.head_at();
+    if (fetch.abandoned()) {
+      why_incomplete_ = "the client is gone";
+      land(lead_, FlightTable::Landing::kFailed);
+      co_await fetch.end();
+      exchange_.abort();
+      co_return;
+    }
     http::ResponseHead& head = fetch.response();
     bool failed = !begun || head.status == 500 || (head.status >= 502 && head.status <= 504);
     if (failed && may_use_on_error(found)) {
@@ -314,6 +373,7 @@ net::Task<void> Transaction::send_freshened(const Lookup& found, const Freshened
 net::Task<void> Transaction::relay(OriginFetch& fetch, CacheFill& fill) {
   http::ResponseHead& head = fetch.response();
   status_ = head.status;
+  if (fetch.uploading()) exchange_.end_after_answer();
   if (!co_await send_response_hooks(head)) co_return;
   bool sent = co_await exchange_.send_head(head);
   if (sent && !fetch.content_buffered()) sent = co_await exchange_.flush();
@@ -324,6 +384,11 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, CacheFill& fill) {
     if (piece.state != Content::kData) break;
     fill.add(piece.data);
     if (sent) sent = co_await exchange_.send_content(piece.data);
+  }
+  if (fetch.abandoned()) {  // what looks like the origin's end is ours
+    note_sent(false);
+    fill.abandon();
+    co_return;
   }
   note_sent(sent);
   if (!sent && piece.state == Content::kEnd) fill.complete();

@@ -29,7 +29,7 @@
 
 namespace telltale::txn {
 
-class Transaction {
+class Transaction final : private http::ClientWatcher {
  public:
   // All must outlive the transaction.
   Transaction(WorkerState& state, http::Exchange& exchange);
@@ -47,6 +47,8 @@ class Transaction {
   http::ResponseHead* response() noexcept { return response_; }
 
  private:
+  class Awaited;
+
   bool remap();
   bool may_send_prepared(const Lookup& found) const noexcept;
   net::Task<void> answer_miss(Lookup& found);
@@ -58,6 +60,8 @@ class Transaction {
   net::Task<void> send_freshened(const Lookup& found, const Freshened& fresh, const CacheFill::Context& context);
   net::Task<void> relay(OriginFetch& fetch, CacheFill& fill);
   void note_sent(bool sent) noexcept;
+  void note_end() const;
+  void client_gone() noexcept override;
   net::Task<void> send_stored(const cache::StoredResponse& stored, std::optional<std::chrono::seconds> age, CacheStatus status);
   net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
   net::Task<bool> send_response_hooks(http::ResponseHead& head);
@@ -79,7 +83,10 @@ class Transaction {
   FlightTable::Place place_;              // this one waits for another's, or goes on its own after that
   bool collapsed_ = false;                // answered from what another one fetched
   http::ResponseHead* response_ = nullptr;
-  std::uint16_t status_ = 0;         // of the answer
+  OriginFetch* fetch_ = nullptr;     // whose answer is awaited, or comes
+  net::SteadyTime connected_at_{};   // to the origin; the epoch: not asked
+  net::SteadyTime head_at_{};        // the origin's head had come; the epoch: it did not
+  std::uint16_t status_ = 0;         // of the answer; 0: there was none
   std::string_view why_incomplete_;  // a fixed text; empty: the client was sent all of the answer
 };
 

@@ -65,7 +65,8 @@ void after_fork_in_child() {
   if (!control.ever_started()) {
     if (control.forked() || ring_table().records() + ring_table().drops() == 0 || !control.start()) return;
   }
-  flush_output(1s);
+  // Whoever stopped it has waited as long as that was worth; a second wait for the same sink would add to it.
+  if (!control.stop_waits()) flush_output(1s);
 }
 
 }  // namespace

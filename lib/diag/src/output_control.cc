@@ -65,6 +65,11 @@ bool OutputControl::ever_started() noexcept {
   return started_;
 }
 
+bool OutputControl::stop_waits() noexcept {
+  std::lock_guard lock(mutex_);
+  return running_ && !queue_.empty() && queue_.back().stop;
+}
+
 bool OutputControl::all_written(const Positions& upto) const noexcept {
   for (std::size_t i = 0; i < upto.size(); ++i) {
     if (written_[i] < upto[i]) return false;

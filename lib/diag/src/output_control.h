@@ -75,6 +75,7 @@ class OutputControl {
   bool wait_written(const Positions& upto, Deadline deadline) noexcept;
   bool stop(Deadline deadline);
   bool ever_started() noexcept;
+  bool stop_waits() noexcept;  // one was asked for and has not happened, because a sink blocks
 
   // Backend.
   OutputPlan plan() noexcept;

@@ -87,7 +87,7 @@ TEST_CASE("FieldId: names that are empty or longer than any known one are kOther
 
 TEST_CASE("FieldId: hop-by-hop fields are those of RFC 9110 7.6.1 and what the next hop alone may read", "[http][field][B124]") {
   for (std::string_view name : {"Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding",
-                                "Upgrade", "Proxy-Authenticate", "Proxy-Authorization"}) {
+                                "Upgrade", "HTTP2-Settings", "Proxy-Authenticate", "Proxy-Authorization"}) {
     CHECK(is_hop_by_hop(field_id(name)));
   }
   for (std::string_view name : {"Host", "Content-Length", "Via", "Authorization", "Cache-Control", "X-Any"}) {

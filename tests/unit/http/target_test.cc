@@ -51,6 +51,23 @@ TEST_CASE("Target: asterisk-form goes with OPTIONS only", "[http][target]") {
   CHECK(parse_target(Method::kOptions, "**").status == 400);
 }
 
+TEST_CASE("Target: an absolute-form is taken apart at its scheme and its authority", "[http][target]") {
+  const auto parts = [](std::string_view text) {
+    const auto target = split_absolute_target(text);
+    return target ? std::string(target->scheme) + "|" + std::string(target->authority) + "|" + std::string(target->rest) : "none";
+  };
+  CHECK(parts("http://a:80/b?c=http://d/") == "http|a:80|/b?c=http://d/");
+  CHECK(parts("X+y.1-z://u@[::1]?q") == "X+y.1-z|u@[::1]|?q");
+  CHECK(parts("http://a") == "http|a|");
+  CHECK(parts("http://a#f") == "http|a|#f");
+  CHECK(parts("http:///b") == "http||/b");
+  CHECK(parts("/http://a/") == "none");
+  CHECK(parts("://a/") == "none");
+  CHECK(parts("http:/a") == "none");
+  CHECK(parts("1http://a") == "none");
+  CHECK(parts("") == "none");
+}
+
 TEST_CASE("Target: absolute-form, authority-form and CONNECT are refused, each with its reason", "[http][target]") {
   const Target absolute = parse_target(Method::kGet, "http://u:S3CR3T@h/x");
   CHECK(absolute.form == TargetForm::kAbsolute);

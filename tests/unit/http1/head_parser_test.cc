@@ -184,7 +184,7 @@ TEST_CASE("RequestHeadParser: a request line is method, target and version with 
   for (const char* line : {"GET  / HTTP/1.1", "GET /  HTTP/1.1", " GET / HTTP/1.1", "GET / HTTP/1.1 ", "GET\t/ HTTP/1.1", "GET / http/1.1",
                            "GET /", "GET", "GET / HTTP/1", "GET / HTTP/1.", "GET / HTTP/11", "GET / HTTP/1.1x", "G(T / HTTP/1.1",
                            "GET /a b HTTP/1.1", "GET /\x01 HTTP/1.1", "GET /\x80 HTTP/1.1", "GET /#f HTTP/1.1", "GET x HTTP/1.1",
-                           "GET http://a/ HTTP/1.1", "GET * HTTP/1.1", "GET / HTTP/1.1\rX", "GET / ", "GET / TELNET/1.1"}) {
+                           "GET https://a/ HTTP/1.1", "GET http:/a HTTP/1.1", "GET http:///a HTTP/1.1", "GET http://u@a/ HTTP/1.1", "GET * HTTP/1.1", "GET / HTTP/1.1\rX", "GET / ", "GET / TELNET/1.1"}) {
     INFO(line);
     CHECK(refused(std::string(line) + "\r\nHost: a\r\n\r\n") == 400);
   }
@@ -196,6 +196,31 @@ TEST_CASE("RequestHeadParser: a request line is method, target and version with 
     CHECK(refused("GET / " + std::string(version) + "\r\nHost: a\r\n\r\n") == 505);
   }
   CHECK(refused("PRI * HTTP/2.0\r\n\r\n") == 505);
+}
+
+TEST_CASE("RequestHeadParser: the authority of an absolute-form target takes the place of Host", "[http1][head][rfc9112]") {
+  const auto check = [](const char* target, std::string_view expected, std::string_view host, std::uint16_t port) {
+    const Request request("GET " + std::string(target) + " HTTP/1.1\r\nHost: other:99\r\nX: y\r\n\r\n");
+    INFO(target);
+    REQUIRE(request.result == Parse::kDone);
+    CHECK(request.head.target == expected);
+    CHECK(request.head.authority.host() == host);
+    CHECK(request.head.authority.port() == port);
+    CHECK(request.head.fields.count(FieldId::kHost) == 1);
+    CHECK(request.head.fields.find(FieldId::kHost)->value != "other:99");
+  };
+  check("http://a/b?c=/d", "/b?c=/d", "a", 80);
+  check("HTTP://Example.ORG:8080/", "/", "example.org", 8080);
+  check("http://[::1]:81/x", "/x", "::1", 81);
+  check("http://a", "", "a", 80);
+  check("http://a?q", "?q", "a", 80);
+  const Request old("GET http://a/b HTTP/1.0\r\n\r\n");
+  REQUIRE(old.result == Parse::kDone);
+  CHECK(old.head.fields.find(FieldId::kHost)->value == "a");
+  // What RFC 9112 demands of Host holds all the same.
+  CHECK(refused("GET http://a/ HTTP/1.1\r\n\r\n") == 400);
+  CHECK(refused("GET http://a/ HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n") == 400);
+  CHECK(refused("GET http://a/ HTTP/1.1\r\nHost: u@a\r\n\r\n") == 400);
 }
 
 TEST_CASE("RequestHeadParser: what cannot be HTTP is refused at its first byte", "[http1][head]") {

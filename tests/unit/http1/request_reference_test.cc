@@ -73,10 +73,22 @@ bool other_version(std::string_view line) {
 
 // 0: served; else the status code.
 int reference_check(http::RequestHead& out) {
-  const http::Target target = http::parse_target(out.method, out.target);
+  std::string_view authority;
+  http::Target target = http::parse_target(out.method, out.target);
+  if (target.form == http::TargetForm::kAbsolute) {
+    std::string_view rest = out.target;
+    if (!http::equal_nocase(rest.substr(0, 7), "http://")) return 400;
+    rest.remove_prefix(7);
+    authority = rest.substr(0, rest.find_first_of("/?"));
+    rest.remove_prefix(authority.size());
+    out.target = rest;
+    target = {http::TargetForm::kOrigin, rest.substr(0, rest.find('?')), {}, 0, {}};
+    if (rest.find('?') != std::string_view::npos) target.query = rest.substr(rest.find('?') + 1);
+  }
   if (!target.ok()) return target.status;
   out.path = target.path;
   out.query = target.query;
+  const bool absolute = target.ok() && authority.data() != nullptr;
   const http::Field* host = nullptr;
   bool close = false, keep_alive = false, expect = false;
   std::size_t options = 0;
@@ -98,6 +110,10 @@ int reference_check(http::RequestHead& out) {
   }
   if (host == nullptr && out.version == Version::kHttp11) return 400;
   if (host != nullptr && !out.authority.parse(host->value)) return 400;
+  if (absolute) {
+    if (!out.authority.parse(authority)) return 400;
+    out.fields.set_copy("Host", authority);
+  }
   if (options > kConnectionOptionsMax) return 400;
   out.keep_alive = !close && (out.version == Version::kHttp11 || keep_alive);
   const http::FramingResult framing = http::request_framing(out.fields, out.version);
@@ -139,7 +155,7 @@ bool same(const http::RequestHead& a, const http::RequestHead& b) {
                a.fields.size() == b.fields.size();
   for (std::size_t i = 0; equal && i < a.fields.size(); ++i) {
     const http::Field &x = a.fields.begin()[i], &y = b.fields.begin()[i];
-    equal = x.id == y.id && x.name == y.name && x.value == y.value && x.name.data() == y.name.data();
+    equal = x.id == y.id && x.name == y.name && x.value == y.value;
   }
   return equal;
 }
@@ -191,6 +207,9 @@ const std::vector<std::string> kCorpus = {
     "\r\n\r\nBREW /pot HTTP/1.1\r\nHost:a\r\nX-Empty:\r\nX-Space: \t v \t w \t\r\n\r\nGET / HTTP/1.1\r\n\r\n",
     "GET http://a/b HTTP/1.1\r\nHost: a\r\nConnection: close, upgrade, x-hop\r\nUpgrade: h2c\r\nX-Hop: "
     "\xc3\x9c\r\n\r\n",
+    "OPTIONS HTTP://Example.org?x HTTP/1.1\r\nHost: other\r\n\r\n",
+    "GET http://[::1]:8080 HTTP/1.0\r\n\r\n",
+    "GET https://u@a/b?c HTTP/1.1\r\nHost: a\r\n\r\n",
     "PUT /a#b HTTP/1.1\r\nhost: a_b.c-d.example:65535\r\ncontent-length: 18446744073709551615\r\n\r\n",
 };
 

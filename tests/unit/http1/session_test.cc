@@ -547,6 +547,50 @@ TEST_CASE("Session: stop_reading ends a pending read as broken, and the connecti
   CHECK(again == Content::kBroken);
 }
 
+TEST_CASE("Session: an answer to content that is malformed says that the connection ends", "[http1][session]") {
+  Served served([](Exchange& exchange) -> net::Task<void> {
+    Content piece = co_await exchange.read_content();
+    while (piece.state == Content::kData) piece = co_await exchange.read_content();
+    co_await deny(exchange);
+  });
+  Peer client = served.connect_tcp();
+  client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n");
+  CHECK(client.read_to_end() == kDeniedAndClosed);
+  client.close();
+  served.all_ended(1);
+}
+
+TEST_CASE("Session: a client that takes its response may be silent about its content", "[http1][session]") {
+  Content::State ended = Content::kEnd;
+  Served served([&](Exchange& exchange) -> net::Task<void> {
+    net::Gate over(*net::Worker::current());
+    [](Exchange& e, Content::State& state, net::Gate& done) -> net::Detached {
+      const Content piece = co_await e.read_content();
+      state = piece.state;
+      done.open();
+    }(exchange, ended, over);
+    co_await exchange.send_head(head_of({Framing::kLength, 4}));
+    for (int i = 0; i < 4; ++i) {
+      co_await exchange.send_content("x");
+      co_await net::Worker::current()->sleep_until(net::Worker::current()->now() + std::chrono::seconds{8});
+    }
+    co_await over.wait();
+    co_await exchange.finish();
+  });
+  served.settings.client_inactivity_max = std::chrono::seconds{10};
+  Peer client = served.connect_tcp();
+  client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n");
+  client.read_head();
+  for (int i = 0; i < 4; ++i) {
+    CHECK(client.read(1) == "x");
+    served.on.settle();
+    served.on.advance(std::chrono::seconds{8});
+  }
+  client.send("abc");
+  wait_until("content is read", [&] { return served.on.call([&] { return ended != Content::kEnd; }); });
+  CHECK(served.on.call([&] { return ended; }) == Content::kData);
+}
+
 TEST_CASE("Session: what is no request is refused with a reason and the end of the connection", "[http1][session]") {
   bool asked = false;
   Served served([&](Exchange& exchange) -> net::Task<void> {
@@ -566,6 +610,10 @@ TEST_CASE("Session: what is no request is refused with a reason and the end of t
     CHECK(answer.starts_with(std::string("HTTP/1.1 ") + status));
     CHECK(answer.find("\r\nConnection: close\r\n") != std::string::npos);
     CHECK(answer.find("\r\nProxy-Status: telltale; error=http_request_error\r\n") != std::string::npos);
+    CHECK(answer.find("\r\nDate: Mon, 30 Nov 2026 ") != std::string::npos);
+    const std::string text = answer.substr(answer.find("\r\n\r\n") + 4);
+    CHECK(text.starts_with(status));
+    CHECK(text.ends_with(" (http_request_error)\n"));
   }
   served.all_ended(4);
   CHECK_FALSE(asked);

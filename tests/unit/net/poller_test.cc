@@ -170,6 +170,59 @@ TEST_CASE("Poller: a peer that ends its data only is noticed while nobody waits,
   CHECK(wake == Wake::kReady);
 }
 
+TEST_CASE("Poller: who watches a peer is told once that it ended its data, that it is lost, and to look", "[net][poller]") {
+  struct Told final : PeerWatcher {
+    void peer_ended() noexcept override { text += "ended "; }
+    void peer_lost() noexcept override { text += "lost "; }
+    void look() noexcept override { text += "look "; }
+    std::string text;
+  } told;
+  Poller poller;
+  Watched one(poller);
+  once_readable(*one.source, [&](Wake) { one.take(); });
+  write_text(one.peer, "x");
+  REQUIRE(poller.dispatch() == 1);
+  one.source->watch_peer(&told);
+  const SteadyTime begun{};
+  one.source->look_at(begun + std::chrono::seconds{2});
+  poller.expire(begun + std::chrono::seconds{1});
+  CHECK(told.text.empty());
+  poller.expire(begun + std::chrono::seconds{2});
+  poller.expire(begun + std::chrono::seconds{3});
+  CHECK(told.text == "look ");
+  ::shutdown(one.peer.get(), SHUT_WR);
+  poller.dispatch();
+  poller.dispatch();
+  CHECK(told.text == "look ended ");
+  CHECK_FALSE(one.source->broken());
+  one.peer.reset();
+  poller.dispatch();
+  poller.dispatch();
+  CHECK(told.text == "look ended lost ");
+  CHECK(one.source->broken());
+}
+
+TEST_CASE("Poller: who no longer watches a peer is told nothing", "[net][poller]") {
+  struct Told final : PeerWatcher {
+    void peer_ended() noexcept override { ++calls; }
+    void peer_lost() noexcept override { ++calls; }
+    void look() noexcept override { ++calls; }
+    int calls = 0;
+  } told;
+  Poller poller;
+  Watched one(poller);
+  once_readable(*one.source, [&](Wake) { one.take(); });
+  write_text(one.peer, "x");
+  REQUIRE(poller.dispatch() == 1);
+  one.source->watch_peer(&told);
+  one.source->look_at(SteadyTime{});
+  one.source->watch_peer(nullptr);
+  one.peer.reset();
+  poller.dispatch();
+  poller.expire(SteadyTime{} + std::chrono::seconds{1});
+  CHECK(told.calls == 0);
+}
+
 TEST_CASE("Poller: reader and writer of one socket wait independently", "[net][poller]") {
   Poller poller;
   Watched one(poller);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <set>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,17 +39,20 @@ struct Connecting {
   }
 };
 
-TEST_CASE("Pool: connects to an address, and numbers its connections", "[origin][pool]") {
+TEST_CASE("Pool: connects to an address, and no two pools give a connection the same number", "[origin][pool]") {
   const auto sockets = net::listen_on(*net::Endpoint::parse("127.0.0.1:0"), 1);
   const std::uint16_t port = net::local_endpoint(sockets->front().get()).port();
-  Connecting connecting;
-  for (std::uint64_t id = 1; id <= 2; ++id) {
+  Connecting one, other;
+  std::set<std::uint64_t> ids;
+  for (std::size_t i = 1; i <= 4; ++i) {
+    Connecting& connecting = i % 2 == 0 ? one : other;
     connecting.begin({"127.0.0.1", port});
     connecting.wait();
     connecting.on.call([&] {
       REQUIRE(*connecting.result);
       const Connection& connection = ***connecting.result;
-      CHECK(connection.id == id);
+      ids.insert(connection.id);
+      CHECK(ids.size() == i);
       CHECK(connection.exchanges == 0);
       CHECK(connection.usable());
       CHECK(connection.stream->peer().port() == port);

@@ -177,6 +177,27 @@ TEST_CASE("Pool: expire closes what was idle as long as the limit, and not what 
   CHECK(bench.take(kA) == young);
 }
 
+TEST_CASE("Pool: expire closes what its origin has ended, wherever it stands among the idle ones", "[origin][pool]") {
+  Bench bench;
+  const std::uint64_t oldest = bench.keep(kA);
+  ConnectionPtr ended = bench.made();
+  net::test::write_text(bench.origin_ends[1], "x");
+  [](net::Stream& stream) -> net::Detached { static_cast<void>(co_await stream.readable()); }(*ended->stream);
+  while (bench.worker.poller().dispatch() != 0) {  // from now on the loop watches it
+    char byte;
+    static_cast<void>(ended->stream->recv({&byte, 1}));
+  }
+  bench.pool.give_back(kA, std::move(ended));
+  const std::uint64_t newest = bench.keep(kA);
+  bench.origin_ends[1].reset();
+  while (bench.worker.poller().dispatch() != 0) {
+  }
+  bench.pool.expire();
+  CHECK(bench.pool.idle_count() == 2);
+  CHECK(bench.take(kA) == newest);
+  CHECK(bench.take(kA) == oldest);
+}
+
 TEST_CASE("Pool: a connection used in between counts its idle time anew", "[origin][pool]") {
   Bench bench;
   bench.settings.idle_time_max = seconds{60};

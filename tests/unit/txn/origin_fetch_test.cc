@@ -112,7 +112,8 @@ TEST_CASE("OriginFetch: an answer while the client still uploads is heard, and t
   at.read(10'000);
   const std::string too_large = "HTTP/1.1 413 Content Too Large\r\n" + kDate + "Content-Length: 3\r\n\r\nno\n";
   at.send(too_large);
-  CHECK(client.read(too_large.size()) == too_large);
+  const std::string and_closed = "HTTP/1.1 413 Content Too Large\r\n" + kDate + "Content-Length: 3\r\nConnection: close\r\n\r\nno\n";
+  CHECK(client.read(and_closed.size()) == and_closed);
   CHECK(at.read_to_end().empty());  // half a request does not look like a whole one
   CHECK(client.read_to_end().empty());
   client.close();
@@ -280,7 +281,72 @@ TEST_CASE("OriginFetch: a request whose content breaks is answered and never loo
   const std::string head = client.read_head();
   CHECK(head.starts_with(expected));
   CHECK(has(head, "error=http_request_error"));
+  CHECK(has(head, "\r\nConnection: close\r\n"));
   CHECK(at.read_to_end().empty());
+  client.close();
+  proxy.all_ended(1);
+}
+
+TEST_CASE("OriginFetch: an origin is no longer waited for when the client has gone", "[txn][origin]") {
+  Origin origin;
+  Proxy proxy(origin);
+  Peer client = proxy.client();
+  client.send(get("/x"));
+  Peer at = origin.accept();
+  at.read_head();
+  SECTION("reset") {
+    const linger abort{1, 0};
+    ::setsockopt(client.fd(), SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
+    client.close();
+  }
+  SECTION("closed, which the next interim response tells") {
+    client.close();
+    for (int i = 0; i < 10; ++i) proxy.on.settle();
+    CHECK(at.silent());
+    proxy.on.advance(seconds{2});
+  }
+  CHECK(at.read_to_end().empty());
+  proxy.all_ended(1);
+  CHECK(proxy.idle_origins() == 0);
+  CHECK(proxy.count(&Counters::failures) == 0);
+}
+
+TEST_CASE("OriginFetch: a client that only ends its sending side gets its answer", "[txn][origin]") {
+  Origin origin;
+  Proxy proxy(origin);
+  Peer client = proxy.client();
+  SECTION("at once") {
+    client.send(get("/x"));
+    client.shutdown_write();
+    Peer at = origin.accept();
+    at.read_head();
+    at.send(answer("ok"));
+    CHECK(client.read_to_end() == answer("ok"));
+  }
+  SECTION("late, after interim responses") {
+    client.send(get("/x"));
+    client.shutdown_write();
+    Peer at = origin.accept();
+    at.read_head();
+    for (int i = 0; i < 10; ++i) proxy.on.settle();
+    proxy.on.advance(seconds{2});
+    CHECK(client.read_head() == "HTTP/1.1 100 Continue\r\n\r\n");
+    for (int i = 0; i < 10; ++i) proxy.on.settle();
+    CHECK(at.silent());
+    at.send(answer("ok"));
+    CHECK(client.read_to_end() == answer("ok"));
+  }
+  SECTION("late, but not to HTTP/1.0, which knows none") {
+    client.send("GET /x HTTP/1.0\r\nHost: a\r\n\r\n");
+    client.shutdown_write();
+    Peer at = origin.accept();
+    at.read_head();
+    for (int i = 0; i < 10; ++i) proxy.on.settle();
+    proxy.on.advance(seconds{2});
+    CHECK(client.silent());
+    at.send(answer("ok"));
+    CHECK(has(client.read_to_end(), "\r\n\r\nok"));
+  }
   client.close();
   proxy.all_ended(1);
 }
