@@ -52,26 +52,6 @@ RemapTablePtr load_remap(const std::filesystem::path& folder, const FolderOption
   return nullptr;
 }
 
-void check_plugin_config(const std::filesystem::path& folder, Problems& problems) {
-  ProblemList found("plugin.config");
-  auto text = read_text_file(folder / found.file(), found.file());
-  if (!text) {
-    problems.push_back(std::move(text.error()));
-    return;
-  }
-  if (!*text) return;
-  std::string_view rest = **text;
-  for (int line = 1; !rest.empty(); ++line) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view content = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    const std::size_t first = content.find_first_not_of(" \t\r");
-    if (first != std::string_view::npos && content[first] != '#')
-      found.add(line, 0, "plugins are not offered yet", "comments only");
-  }
-  append(problems, found.take());
-}
-
 void set_one(Records& records, Record record, std::string_view text, const Source& source,
              Problems& problems) {
   auto changed = records.with(record, text, source);
@@ -125,8 +105,10 @@ tl::expected<Folder, Problems> load_folder(const std::filesystem::path& folder,
     append(problems, std::move(applied.error()));
   }
   RemapTablePtr remap = load_remap(folder, options, problems);
-  check_plugin_config(folder, problems);
-  apply_command_line(records, options, problems);
+  Problems of_command_line;
+  apply_command_line(records, options, of_command_line);
+  if (options.check_plugins) append(problems, options.check_plugins(folder, records));
+  append(problems, std::move(of_command_line));
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   return Folder{std::move(file), std::move(records), std::move(remap), std::move(notes)};
 }

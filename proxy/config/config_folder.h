@@ -5,8 +5,9 @@
 // reload and gets problems keeps what it has.
 //
 // records.yaml may be missing (every record at its default, and a note) if the folder is there. remap.config may be
-// empty, but a folder without one is taken for the wrong folder. plugin.config may hold comments only.
-// The table of remap rules is passed through: its reader is handed in, remap/ stands above config/.
+// empty, but a folder without one is taken for the wrong folder. plugin.config may be missing.
+// The table of remap rules is passed through: its reader is handed in, remap/ stands above config/. So is the check
+// of plugin.config.
 //
 // **Thread safety:** thread-safe.
 // **Source:** the folder's layout is Apache Traffic Server's.
@@ -35,9 +36,13 @@ using RemapTablePtr = std::shared_ptr<const remap::RemapTable>;  // shared by th
 using RemapReader =
     std::function<tl::expected<RemapTablePtr, Problems>(std::string text, const std::string& file_name)>;
 
+// The configuration folder, the records in force -> what is wrong with its plugin.config.
+using PluginCheck = std::function<Problems(const std::filesystem::path& folder, const Records& records)>;
+
 struct FolderOptions {
   TagPatternCheck check_tags;
   RemapReader read_remap;        // REQUIRES: set
+  PluginCheck check_plugins;     // none: plugin.config is not looked at
   std::vector<std::string> set;  // --set RECORD=VALUE in the order given; a later one of the same record wins
   std::optional<std::string> tags;  // -T TAGS: mode 1 and these tags, after all --set
 };

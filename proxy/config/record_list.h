@@ -53,6 +53,7 @@
   INTEGER(kCacheCollapseWaitersMax, "proxy.config.telltale.cache.collapse_waiters_max", kNumber, 1, 1000000, 1024, kLive, "How many requests may wait for the answer to one; more go to the origin themselves.") \
   INTEGER(kCacheInsertCacheStatus, "proxy.config.telltale.cache.insert_cache_status", kSwitch, 0, 1, 0, kLive, "1 adds a Cache-Status field (RFC 9211) to answers.") \
   INTEGER(kUrlRemapPristineHostHdr, "proxy.config.url_remap.pristine_host_hdr", kSwitch, 0, 1, 0, kLive, "1 sends the client's Host field to the origin; 0 sends the origin's own name.") \
+  TEXT(kPluginPluginDir, "proxy.config.plugin.plugin_dir", kFolder, "", kRestart, "The folder that relative names in plugin.config are below; by default the folder plugins beside that of the program.") \
   INTEGER(kDiagsDebugEnabled, "proxy.config.diags.debug.enabled", kNumber, 0, 3, 0, kLive, "Debug lines: 0 off; 1 on where the tag matches; 2 also only for the clients of client_ip; 3 as 1, without string tags.") \
   TEXT(kDiagsDebugTags, "proxy.config.diags.debug.tags", kTagPattern, "http|dns", kLive, "Which tags are on; the pattern matches at the start of a tag, so http is also http_hdrs, and http$ is http alone.") \
   TEXT(kDiagsDebugClientIp, "proxy.config.diags.debug.client_ip", kAddressSet, "", kLive, "The clients that mode 2 of proxy.config.diags.debug.enabled is for.") \

@@ -65,6 +65,7 @@ std::string expectation(Record record) {
     case Kind::kTagPattern: return "a pattern for the start of tags, such as http|dns";
     case Kind::kFileName: return "a file name without a folder";
     case Kind::kFraction: return "a decimal number from 0 to 1, such as 0.10";
+    case Kind::kFolder: return "a folder, or none for the default";
   }
   return {};
 }

@@ -39,6 +39,7 @@ enum class Kind : std::uint8_t {
   kTagPattern,     // the pattern language is lib/diag's, see TagPatternCheck in validate.h
   kFileName,       // one file name without a folder
   kFraction,       // 0 to 1, decimal: "0.10"
+  kFolder,         // a path; empty = the default that the description names
 };
 
 enum class Unit : std::uint8_t {

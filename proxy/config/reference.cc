@@ -18,6 +18,7 @@ std::string_view type_words(Kind kind) {
     case Kind::kTagPattern: return "tag pattern";
     case Kind::kFileName: return "file name";
     case Kind::kFraction: return "decimal number, 0 to 1";
+    case Kind::kFolder: return "folder";
   }
   return "";
 }

@@ -93,6 +93,7 @@ Fault text_fault(const RecordInfo& record, std::string_view text, const TagPatte
       return text.empty() ? Fault("the pattern is empty") : Fault();
     case Kind::kFileName: return file_name_fault(text);
     case Kind::kFraction: return fraction_fault(text);
+    case Kind::kFolder: return {};
   }
   return {};
 }

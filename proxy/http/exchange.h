@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <telltale/diag/scope.h>
+
 #include "http/request_head.h"
 #include "http/response_head.h"
 #include "net/endpoint.h"
@@ -64,6 +66,8 @@ class Exchange {
 
   virtual RequestHead& request() noexcept = 0;
   virtual const net::Endpoint& client() const noexcept = 0;
+  // The scope of the client's connection, which later exchanges on it begin with; null: it has none of its own.
+  virtual diag::Context* connection_context() noexcept { return nullptr; }
 
   // A client that expects 100 (Continue) gets it from the first read, unless content is there already.
   virtual net::Task<Content> read_content() = 0;

@@ -10,6 +10,7 @@
 // | add                | at the end   | no        | beyond kInline fields, doubling             |
 // | add_copy           | at the end   | copies    | when the arena's blocks are full            |
 // | set_copy           | first's place| copies    | as add_copy                                 |
+// | set_value          | kept         | copies    | as add_copy                                 |
 // | remove             | kept         | keeps     | never                                       |
 // | clear              | -            | reused    | never                                       |
 // | move               | kept         | moves     | never; views into the arena stay valid      |
@@ -54,6 +55,9 @@ class Fields {
   void add_copy(std::string_view name, std::string_view value);
   // Replaces the first field of that name and removes the others; adds it if there is none.
   void set_copy(std::string_view name, std::string_view value);
+
+  // Gives the field at `index` another value. REQUIRES: index < size().
+  void set_value(std::size_t index, std::string_view value) { data()[index].value = copy_text(value); }
 
   // Removes all fields of that name, keeps the order of the rest. Returns how many.
   std::size_t remove(FieldId id);

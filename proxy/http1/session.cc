@@ -292,6 +292,7 @@ ConnectionField Session::connection_field() const noexcept {
 // Decides, before a final head goes out, whether the connection goes on afterwards.
 void Session::begin_response(bool framed) {
   head_sent_ = true;
+  if (watcher_ != nullptr) watch_client(nullptr);
   if (!framed || stream_->worker().stopping()) close_after_ = true;
   if (content_.failed()) close_after_ = true;  // where its end is, nobody knows
   // A client that waits for a 100 it will not get may or may not send its content.

@@ -53,6 +53,7 @@ class Session final : public http::Exchange, private net::PeerWatcher {
 
   http::RequestHead& request() noexcept override { return request_; }
   const net::Endpoint& client() const noexcept override { return stream_->peer(); }
+  diag::Context* connection_context() noexcept override { return &context_; }
   net::Task<http::Content> read_content() override;
   bool content_complete() const noexcept override { return content_.complete(); }
   net::Task<bool> send_interim(std::uint16_t status, const http::Fields& fields) override;

@@ -57,6 +57,7 @@ class Session {
 
   // For streams.
   const net::Endpoint& peer() const noexcept { return stream_->peer(); }
+  diag::Context* context() noexcept { return &context_; }
   std::vector<nghttp2_nv>& field_list() noexcept { return part_.fields; }
   net::SteadyTime inactive_until() noexcept;
   void due(Stream& stream) noexcept;

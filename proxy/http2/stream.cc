@@ -51,6 +51,7 @@ void trim(std::string& text) {
 }  // namespace
 
 const net::Endpoint& Stream::client() const noexcept { return session_->peer(); }
+diag::Context* Stream::connection_context() noexcept { return session_->context(); }
 
 void Stream::open(Session& session, std::int32_t id) noexcept {
   session_ = &session;

@@ -32,6 +32,7 @@ class Stream final : public http::Exchange {
 
   http::RequestHead& request() noexcept override { return request_; }
   const net::Endpoint& client() const noexcept override;
+  diag::Context* connection_context() noexcept override;
   net::Task<http::Content> read_content() override;
   bool content_complete() const noexcept override { return request_ended_ && incoming_.empty(); }
   net::Task<bool> send_interim(std::uint16_t status, const http::Fields& fields) override;

@@ -9,6 +9,7 @@
 #include "remap/remap_table.h"
 #include "server/options.h"
 #include "server/server.h"
+#include "server/settings.h"
 
 using namespace telltale;
 
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
     return refusal->offset ? fmt::format("{} (offset {})", refusal->what, *refusal->offset) : refusal->what;
   };
   folder_options.read_remap = remap::parse_remap_table;
+  folder_options.check_plugins = server::check_plugins;
   folder_options.set = options->set;
   folder_options.tags = options->tags;
 

@@ -16,6 +16,7 @@
 #include "config/reload.h"
 #include "config/server_ports.h"
 #include "hint/near_names.h"
+#include "plugin/loader.h"
 #include "server/settings.h"
 #include "server/status.h"
 
@@ -92,6 +93,8 @@ tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(co
   for (const std::string& note : notes) diag::note("{}", note);
   if (auto set = diag::set_base(debug_base(server->records_)); !set) return tl::unexpected(std::vector{set.error().what});
 
+  // Debug is set by now: lines of a plugin's static initialisers come out.
+  if (auto problems = server->load_plugins(); !problems.empty()) return tl::unexpected(problems);
   std::vector<std::string> problems = server->open_listeners();
   auto control = control::Server::open(server->loop_, *server, options.control_path);
   if (control) {
@@ -101,6 +104,20 @@ tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(co
   }
   if (!problems.empty()) return tl::unexpected(problems);
   return server;
+}
+
+std::vector<std::string> Server::load_plugins() {
+  const std::filesystem::path dir = plugin_dir(records_);
+  config::Problems problems;
+  if (auto lines = plugin::read_plugin_config(options_.config_dir, dir)) {
+    plugins_ = std::move(*lines);
+    problems = plugin::load_plugins(plugins_, dir, shared_.hooks);
+  } else {
+    problems = std::move(lines.error());
+  }
+  std::vector<std::string> sentences;
+  for (const config::Problem& problem : problems) sentences.push_back(config::to_string(problem));
+  return sentences;
 }
 
 // One worker after another gets a socket of each port.
@@ -317,6 +334,8 @@ tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_relo
   for (Record id : reloaded->changed) result.changed.emplace_back(config::name(id));
   if (rules_changed) result.changed.push_back(fmt::format("remap.config (rules: {})", remap_->mappings().size()));
   for (Record id : reloaded->needs_restart) result.needs_restart.emplace_back(config::name(id));
+  auto plugins = plugin::read_plugin_config(options_.config_dir, plugin_dir(records_));
+  if (plugins && *plugins != plugins_) result.needs_restart.emplace_back("plugin.config");
   result.notes = std::move(folder->notes);
   for (const std::string& note : result.notes) diag::note("reload: {}", note);
   Dbg(config_dbg, "reloaded; changed: {}, need a restart: {}, remap rules: {}", result.changed.size(),

@@ -18,6 +18,7 @@
 #include "config/config_folder.h"
 #include "control/server.h"
 #include "control/target.h"
+#include "plugin/plugin_config.h"
 #include "server/log_file.h"
 #include "server/options.h"
 #include "server/runtime_folder.h"
@@ -58,6 +59,7 @@ class Server final : public control::Target {
   void reopen_log();
   void watch_log();
   tl::expected<void, std::string> configure_output(const config::Records& records);
+  std::vector<std::string> load_plugins();
   std::vector<std::string> open_listeners();
   tl::expected<void, control::Error> apply(const config::Records& records, config::RemapTablePtr remap);
   control::Record record(config::Record id) const;
@@ -71,6 +73,7 @@ class Server final : public control::Target {
   config::RecordsFile file_;  // as last loaded
   config::Records records_;
   config::RemapTablePtr remap_;
+  std::vector<plugin::PluginLine> plugins_;  // loaded, in this order
 
   boost::asio::io_context loop_{1};
   boost::asio::signal_set signals_{loop_};

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <thread>
 
+#include "plugin/plugin_config.h"
+
 namespace telltale::server {
 namespace {
 
@@ -112,6 +114,13 @@ diag::OutputConfig output_config(const Records& r, const std::filesystem::path& 
 std::size_t worker_count(const Records& r) {
   if (!on(r, Record::kExecThreadAutoconfigEnabled)) return size(r, Record::kExecThreadLimit);
   return std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::filesystem::path plugin_dir(const Records& r) { return plugin::plugin_folder(std::string(r.string(Record::kPluginPluginDir))); }
+
+config::Problems check_plugins(const std::filesystem::path& config_dir, const Records& records) {
+  auto lines = plugin::read_plugin_config(config_dir, plugin_dir(records));
+  return lines ? config::Problems{} : std::move(lines.error());
 }
 
 }  // namespace telltale::server

@@ -9,6 +9,7 @@
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/output.h>
 
+#include "config/problem.h"
 #include "config/records.h"
 #include "txn/worker_state.h"
 
@@ -22,5 +23,9 @@ diag::Base debug_base(const config::Records& records);
 diag::OutputConfig output_config(const config::Records& records, const std::filesystem::path& log_dir);
 
 std::size_t worker_count(const config::Records& records);
+
+std::filesystem::path plugin_dir(const config::Records& records);
+// A config::PluginCheck.
+config::Problems check_plugins(const std::filesystem::path& config_dir, const config::Records& records);
 
 }  // namespace telltale::server

@@ -59,32 +59,53 @@ void Ticket::reenable(bool ok) const {
 void HookTable::add(Hook hook, std::string plugin, HookFunction function) {
   std::uint32_t number = diag::plugin_number(plugin);
   entries_[static_cast<std::size_t>(hook)].push_back({std::move(plugin), number, std::move(function)});
+  used_ = static_cast<std::uint8_t>(used_ | 1U << static_cast<unsigned>(hook));
+}
+
+void HookRunner::add(Hook hook, std::string plugin, HookFunction function) {
+  if (!own_) own_ = std::make_unique<HookTable>();
+  own_->add(hook, std::move(plugin), std::move(function));
+  used_ |= own_->used_;
 }
 
 net::Task<bool> HookRunner::run(Hook hook, Transaction& transaction) {
-  for (const HookTable::Entry& entry : table_.entries_[static_cast<std::size_t>(hook)]) {
-    Ticket ticket(std::make_shared<Ticket::State>(worker_));
-    Next next;
-    {
-      diag::Context context = diag::current_context() != nullptr ? *diag::current_context() : diag::Context{};
-      context.plugin = entry.plugin_number;
-      diag::Scope scope(&context);
-      next = entry.function(transaction, ticket);
-    }
-    if (next == Next::kContinue) {
-      ticket.state_->retire();
-      continue;
-    }
-    Dbg(plugin_dbg, "hook {} of {} suspended the transaction", hook_name(hook), entry.plugin);
-    net::Wake wake = co_await ticket.state_->gate.wait();
-    if (wake == net::Wake::kShutdown) {
-      ticket.state_->retire();
-      co_return false;
-    }
-    Dbg(plugin_dbg, "hook {} of {} let the transaction go on", hook_name(hook), entry.plugin);
-    if (!ticket.state_->ok) co_return false;
+  const auto at = static_cast<std::size_t>(hook);
+  for (const HookTable::Entry& entry : table_.entries_[at]) {
+    bool go_on = co_await run_one(hook, entry, transaction);
+    if (!go_on) co_return false;
+  }
+  // By number: a hook may add others to the point it is called at.
+  for (std::size_t i = 0; own_ && i < own_->entries_[at].size(); ++i) {
+    bool go_on = co_await run_one(hook, own_->entries_[at][i], transaction);
+    if (!go_on) co_return false;
   }
   co_return true;
+}
+
+net::Task<bool> HookRunner::run_one(Hook hook, const HookTable::Entry& entry, Transaction& transaction) {
+  Ticket ticket(std::make_shared<Ticket::State>(worker_));
+  Next next;
+  {
+    diag::Context context = diag::current_context() != nullptr ? *diag::current_context() : diag::Context{};
+    context.plugin = entry.plugin_number;
+    context_ = &context;
+    diag::Scope scope(&context);
+    next = entry.function(transaction, ticket);
+    context_ = nullptr;
+  }
+  if (next != Next::kSuspend) {
+    ticket.state_->retire();
+    co_return next == Next::kContinue;
+  }
+  Dbg(plugin_dbg, "hook {} of {} suspended the transaction", hook_name(hook), entry.plugin);
+  net::Wake wake = co_await ticket.state_->gate.wait();
+  if (wake == net::Wake::kShutdown) {
+    ticket.state_->retire();
+    if (state) state->interrupted();
+    co_return false;
+  }
+  Dbg(plugin_dbg, "hook {} of {} let the transaction go on", hook_name(hook), entry.plugin);
+  co_return ticket.state_->ok;
 }
 
 }  // namespace telltale::txn

@@ -128,6 +128,11 @@ void Transaction::client_gone() noexcept {
   fetch_->abandon();
 }
 
+void Transaction::lock_on(bool on) noexcept {
+  context_.locked_on = on;
+  if (hooks_.context() != nullptr) hooks_.context()->locked_on = on;
+}
+
 void Transaction::note_sent(bool sent) noexcept {
   if (!sent) why_incomplete_ = exchange_.why_unsent();
 }

@@ -45,6 +45,13 @@ class Transaction final : private http::ClientWatcher {
   http::RequestHead& request() noexcept { return exchange_.request(); }
   // The head that is about to be sent; null before Hook::kSendResponse.
   http::ResponseHead* response() noexcept { return response_; }
+  const net::Endpoint& client() const noexcept { return exchange_.client(); }
+  HookRunner& hooks() noexcept { return hooks_; }
+  // SpecificDbg lines print for it.
+  bool locked_on() const noexcept { return context_.locked_on; }
+  void lock_on(bool on) noexcept;
+  // The same for its connection; null: the protocol has none.
+  diag::Context* connection_context() noexcept { return exchange_.connection_context(); }
 
  private:
   class Awaited;

@@ -3,6 +3,7 @@
 """Rules about the source that no compiler checks. Prints each breach as file:line and exits with 1.
 
 includes   a folder includes only what stands below it (ARCHITECTURE.md, "Map")
+plugins    include ts/ts.h, what the system brings, and nothing of the proxy
 co_await   forms that g++ 12 compiles wrongly (docs/notes/gcc12_coroutines.md)
 
 Every run first shows that each rule can fail.
@@ -23,6 +24,8 @@ BELOW = {
     "remap": {"config"},
     "origin": {"http", "http1", "net"},
     "txn": {"cache", "http", "http1", "http2", "net", "origin", "remap"},
+    "plugin": {"cache", "config", "http", "http1", "http2", "net", "origin", "remap", "txn", "ts"},
+    "ts": set(),
     "control": {"hint"},
 }  # server may include everything
 
@@ -48,6 +51,13 @@ def include_breaches(folder, lines):
             yield number, f"{folder}/ includes {match[1]}, which does not stand below it"
 
 
+def plugin_breaches(lines):
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if match and match[1] != "ts/ts.h" and ("/" in match[1] and not match[1].startswith(("sys/", "arpa/", "netinet/")) or '"' in line):
+            yield number, f"a plugin includes {match[1]}"
+
+
 def await_breaches(lines):
     for number, line in enumerate(lines, 1):
         code = line.split("//")[0]
@@ -61,6 +71,9 @@ def self_test():
     assert list(include_breaches("diag", ['#include "net/worker.h"']))
     assert not list(include_breaches("txn", ['#include "cache/ram_cache.h"', "#include <vector>"]))
     assert not list(include_breaches("server", ['#include "control/server.h"']))
+    for bad in ("#include <ts/apidefs.h>", '#include "http/fields.h"', "#include <telltale/diag/dbg.h>", '#include "fields.h"'):
+        assert list(plugin_breaches([bad])), bad
+    assert not list(plugin_breaches(["#include <ts/ts.h>", "#include <string>", "#include <sys/socket.h>"]))
     for bad in ("while (co_await f()) g();", "bool b = x || co_await f();", "w = c ? co_await a() : co_await b();",
                 "if (!x) co_return co_await f();"):
         assert list(await_breaches([bad])), bad
@@ -81,6 +94,10 @@ def main():
             lines = path.read_text().splitlines()
             for number, what in [*include_breaches(folder_of(path), lines), *await_breaches(lines)]:
                 breaches.append(f"{path.relative_to(root)}:{number}: {what}")
+    for path in sorted([*(root / "plugins").rglob("*.h"), *(root / "plugins").rglob("*.cc"), *(root / "plugins").rglob("*.c")]):
+        files += 1
+        for number, what in plugin_breaches(path.read_text().splitlines()):
+            breaches.append(f"{path.relative_to(root)}:{number}: {what}")
     if files < 50:
         breaches.append(f"only {files} files found below {root}")
     print("\n".join(breaches) or f"{files} files keep the rules")

@@ -49,7 +49,8 @@ void Registry::set_hot_bytes(const Module& module) noexcept {
 }
 
 void Registry::set_hot_byte(RuntimeControl& control) noexcept {
-  control.hot_.store(verdicts.control_bits(*control.tag_), std::memory_order_relaxed);
+  control.hot_.store(verdicts.site_bits(*control.tag_, false), std::memory_order_relaxed);
+  control.specific_hot_.store(verdicts.site_bits(*control.tag_, true), std::memory_order_relaxed);
 }
 
 void Registry::walk() noexcept {

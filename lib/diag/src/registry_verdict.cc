@@ -66,8 +66,6 @@ std::uint8_t Verdicts::site_bits(const Tag& tag, bool specific) const noexcept {
   return static_cast<std::uint8_t>(bits);
 }
 
-std::uint8_t Verdicts::control_bits(const Tag& tag) const noexcept { return site_bits(tag, true); }
-
 bool Verdicts::strings_may_be_on() const noexcept {
   SourceSets in_force = sets();
   return (in_force.for_strings | in_force.for_clients) != 0;

@@ -41,9 +41,8 @@ class Verdicts {
   // `flag`: the Specific form with its flag set, on wherever debug is on at all.
   bool wanted(const Tag& tag, Flavour flavour, bool flag, const Context* context) const noexcept;
 
-  // The hot byte of a site, and of a run-time control, which can be asked either way.
+  // The hot byte of a site; a run-time control, which can be asked either way, has both.
   std::uint8_t site_bits(const Tag& tag, bool specific) const noexcept;
-  std::uint8_t control_bits(const Tag& tag) const noexcept;
   bool strings_may_be_on() const noexcept;
   std::uint64_t matches(const Tag& tag) const noexcept { return tag.matches[now()].load(std::memory_order_acquire); }
   SourceSets sets() const noexcept;

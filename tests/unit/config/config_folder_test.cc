@@ -53,6 +53,13 @@ class Unprivileged {
 FolderOptions options() {
   FolderOptions made;
   made.read_remap = telltale::remap::parse_remap_table;
+  // What stands in plugin.config is not config's; the file is read as the others are.
+  made.check_plugins = [](const fs::path& folder, const Records& records) -> Problems {
+    auto text = read_text_file(folder / "plugin.config", "plugin.config");
+    if (!text) return {text.error()};
+    if (!*text || (*text)->find("bad") == std::string::npos) return {};
+    return {{"plugin.config", 2, 0, "bad in " + quote(records.string(Record::kPluginPluginDir)), {}}};
+  };
   return made;
 }
 
@@ -121,16 +128,16 @@ TEST_CASE("config folder: the problems of all files and of the command line come
   const TemporaryFolder folder;
   folder.write("records.yaml", "records:\n  http.cache.http: yes\n  nothing: 1\n");
   folder.write("remap.config", "redirect http://a/ http://b/\nmap http://a/\n");
-  folder.write("plugin.config", "# a comment\nheader_note.so X-Note hello\n");
+  folder.write("plugin.config", "# a comment\nbad\n");
   FolderOptions with = options();
-  with.set = {"proxy.config.diags.show_location=9"};
+  with.set = {"proxy.config.diags.show_location=9", "proxy.config.plugin.plugin_dir=/p"};
   with.tags = "";
   CHECK(problems_of(load_folder(folder.path, with)) ==
         Lines{"records.yaml:2:20: proxy.config.http.cache.http: \"yes\" is not an integer; expected 0 or 1",
               "records.yaml:3:12: proxy.config.nothing: this record is not offered by Telltale",
               "remap.config:1:1: redirect is not offered; expected map FROM TO",
               "remap.config:2:1: a rule without TO; expected map FROM TO",
-              "plugin.config:2: plugins are not offered yet; expected comments only",
+              "plugin.config:2: bad in \"/p\"",
               "--set: proxy.config.diags.show_location: \"9\" is out of range; expected 0 to 2",
               "-T: proxy.config.diags.debug.tags: the pattern is empty; expected a pattern for the start of "
               "tags, such as http|dns"});

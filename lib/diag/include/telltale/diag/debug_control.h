@@ -113,16 +113,16 @@ class TELLTALE_EXPORT RuntimeControl {
   // Specific form: on then wherever debug is on at all; without it a control whose tag does not match
   // costs no more while debug is on than while it is off.
   bool on(bool flag = false) const noexcept {
-    unsigned bits = hot_.load(std::memory_order_relaxed);
-    return (bits & (flag ? ~0u : unsigned{kOnForAll | kOnForClients})) != 0 && wanted(flag);
+    return (flag ? specific_hot_ : hot_).load(std::memory_order_relaxed) != 0 && wanted(flag);
   }
   std::string_view tag() const noexcept;
 
  private:
   friend struct Registry;
   bool wanted(bool flag) const noexcept;
-  static constexpr std::uint8_t kOnForAll = 0x01, kOnForClients = 0x02;  // those of a site, see site.h
+  // The first two bytes of the object, which ts/ts.h reads in a plugin: 0 = off, without and with the flag.
   std::atomic<std::uint8_t> hot_{0};
+  std::atomic<std::uint8_t> specific_hot_{0};
   Tag* tag_ = nullptr;
   RuntimeControl* next_ = nullptr;
   RuntimeControl* previous_ = nullptr;

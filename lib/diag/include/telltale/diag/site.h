@@ -55,9 +55,10 @@ struct SiteListItem {
 
 // One per linked module (executable or library).
 struct Module {
+  // "Some string tag may be on": guards TSDebug-like calls. First, because ts/ts.h reads it in a plugin.
+  std::atomic<std::uint8_t> string_tags_on{0};
   const SiteListItem* begin = nullptr;
   const SiteListItem* end = nullptr;
-  std::atomic<std::uint8_t> string_tags_on{0};  // "some string tag may be on": guards TSDebug-like calls
   Module* next = nullptr;                       // the registry's list
   const void* address = nullptr;                // something inside the module, to find its name
 };
