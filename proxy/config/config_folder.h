@@ -40,7 +40,7 @@ using RemapReader =
 using PluginCheck = std::function<Problems(const std::filesystem::path& folder, const Records& records)>;
 
 struct FolderOptions {
-  TagPatternCheck check_tags;
+  DebugChecks check_tags;
   RemapReader read_remap;        // REQUIRES: set
   PluginCheck check_plugins;     // none: plugin.config is not looked at
   std::vector<std::string> set;  // --set RECORD=VALUE in the order given; a later one of the same record wins

@@ -57,6 +57,8 @@
   INTEGER(kDiagsDebugEnabled, "proxy.config.diags.debug.enabled", kNumber, 0, 3, 0, kLive, "Debug lines: 0 off; 1 on where the tag matches; 2 also only for the clients of client_ip; 3 as 1, without string tags.") \
   TEXT(kDiagsDebugTags, "proxy.config.diags.debug.tags", kTagPattern, "http|dns", kLive, "Which tags are on; the pattern matches at the start of a tag, so http is also http_hdrs, and http$ is http alone.") \
   TEXT(kDiagsDebugClientIp, "proxy.config.diags.debug.client_ip", kAddressSet, "", kLive, "The clients that mode 2 of proxy.config.diags.debug.enabled is for.") \
+  TEXT(kDebugRules, "proxy.config.telltale.debug.rules", kDebugRules, "", kLive, "Which sites are on, by more than their tag: the tags are the first rule, and the last rule that matches a site decides.") \
+  INTEGER(kDebugLeaseDuration, "proxy.config.telltale.debug.lease_duration", kSeconds, 0, 2592000, 600, kLive, "How long 'ttctl debug enable' lasts where it does not say; 0 is until it is ended.") \
   INTEGER(kDiagsShowLocation, "proxy.config.diags.show_location", kNumber, 0, 2, 1, kLive, "File and line in the output: 0 never; 1 with debug lines; 2 with every line.") \
   TEXT(kDiagsOutputDebug, "proxy.config.diags.output.debug", kOutputLetters, "L", kLive, "Where debug lines go.") \
   TEXT(kDiagsOutputStatus, "proxy.config.diags.output.status", kOutputLetters, "L", kLive, "Where lines of level status go.") \

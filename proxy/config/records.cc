@@ -24,7 +24,7 @@ struct Records::State {
     Value value;
     Source source;
   };
-  TagPatternCheck check_tags;
+  DebugChecks check_tags;
   std::array<Entry, kRecordCount> entries;
 };
 
@@ -39,7 +39,7 @@ std::string to_string(const Source& source) {
   return {};
 }
 
-Records Records::defaults(TagPatternCheck check_tags) {
+Records Records::defaults(DebugChecks check_tags) {
   auto state = std::make_shared<State>();
   state->check_tags = std::move(check_tags);
   for (const RecordInfo& record : record_table()) {

@@ -47,7 +47,7 @@ std::string to_string(const Source& source);
 class Records {
  public:
   // Every record at its default. The check is kept and used by every set made from this one.
-  static Records defaults(TagPatternCheck check_tags = {});
+  static Records defaults(DebugChecks check_tags = {});
 
   // REQUIRES: the record is an integer. Cost: two loads; no lock.
   std::int64_t integer(Record record) const;

@@ -19,7 +19,7 @@ std::string full_name(std::string_view path) {
 
 class Interpreter {
  public:
-  Interpreter(RecordsFile& file, ProblemList& problems, const TagPatternCheck& check_tags)
+  Interpreter(RecordsFile& file, ProblemList& problems, const DebugChecks& check_tags)
       : file_(file), problems_(problems), check_tags_(check_tags) {}
 
   void take(const YamlItem& item) {
@@ -96,14 +96,14 @@ class Interpreter {
 
   RecordsFile& file_;
   ProblemList& problems_;
-  const TagPatternCheck& check_tags_;
+  const DebugChecks& check_tags_;
   std::optional<std::string> refused_;
 };
 
 }  // namespace
 
 tl::expected<RecordsFile, Problems> parse_records_file(std::string text, const std::string& file_name,
-                                                       const TagPatternCheck& check_tags) {
+                                                       const DebugChecks& check_tags) {
   ProblemList problems(file_name);
   RecordsFile file(file_name);
   clean_text(text, problems);

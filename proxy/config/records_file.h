@@ -56,7 +56,7 @@ class RecordsFile {
 
 // Errors: everything that is wrong with the text, in the order of its lines; never empty.
 tl::expected<RecordsFile, Problems> parse_records_file(std::string text, const std::string& file_name,
-                                                       const TagPatternCheck& check_tags = {});
+                                                       const DebugChecks& check_tags = {});
 
 // The values of the file put over those of `records`.
 tl::expected<Records, Problems> apply(const RecordsFile& file, Records records);

@@ -75,7 +75,7 @@ Fault fraction_fault(std::string_view text) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-Fault text_fault(const RecordInfo& record, std::string_view text, const TagPatternCheck& check_tags) {
+Fault text_fault(const RecordInfo& record, std::string_view text, const DebugChecks& checks) {
   if (std::any_of(text.begin(), text.end(), is_control)) return quote(text) + " has a control character";
   switch (record.kind) {
     case Kind::kInteger: return {};
@@ -89,8 +89,9 @@ Fault text_fault(const RecordInfo& record, std::string_view text, const TagPatte
       return set ? Fault() : set.error();
     }
     case Kind::kTagPattern:
-      if (check_tags) return check_tags(text);
+      if (checks.tags) return checks.tags(text);
       return text.empty() ? Fault("the pattern is empty") : Fault();
+    case Kind::kDebugRules: return checks.rules ? checks.rules(text) : Fault();
     case Kind::kFileName: return file_name_fault(text);
     case Kind::kFraction: return fraction_fault(text);
     case Kind::kFolder: return {};
@@ -100,11 +101,11 @@ Fault text_fault(const RecordInfo& record, std::string_view text, const TagPatte
 
 }  // namespace
 
-tl::expected<Value, Problem> validate(Record id, std::string_view text, const TagPatternCheck& check_tags) {
+tl::expected<Value, Problem> validate(Record id, std::string_view text, const DebugChecks& checks) {
   const RecordInfo& record = info(id);
   Value value{0, std::string(text)};
   const Fault fault = record.kind == Kind::kInteger ? integer_fault(record, text, value.integer)
-                                                    : text_fault(record, text, check_tags);
+                                                    : text_fault(record, text, checks);
   if (!fault) return value;
   Problem problem;
   problem.what = fmt::format("{}: {}", record.name, *fault);

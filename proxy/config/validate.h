@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
 #include <tl/expected.hpp>
 
 #include "config/problem.h"
@@ -27,6 +29,13 @@ namespace telltale::config {
 // pattern is refused here.
 using TagPatternCheck = std::function<std::optional<std::string>(std::string_view)>;
 
+// The same for both languages of lib/diag: patterns of tags, and rules.
+struct DebugChecks {
+  DebugChecks(TagPatternCheck of_tags = {}, TagPatternCheck of_rules = {}) : tags(std::move(of_tags)), rules(std::move(of_rules)) {}
+  TagPatternCheck tags;
+  TagPatternCheck rules;
+};
+
 struct Value {
   std::int64_t integer = 0;  // of integers; 0 for texts
   std::string text;          // as written
@@ -34,6 +43,6 @@ struct Value {
 
 // Errors: a problem without file or place; `what` begins with the record's name.
 tl::expected<Value, Problem> validate(Record record, std::string_view text,
-                                      const TagPatternCheck& check_tags = {});
+                                      const DebugChecks& checks = {});
 
 }  // namespace telltale::config

@@ -1,81 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/api.h"
 
-#include <array>
+#include <algorithm>
 #include <exception>
-#include <initializer_list>
 #include <utility>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "control/api_call.h"
 #include "control/protocol.h"
 #include "control/query.h"
 #include "control/utf8.h"
-#include "hint/near_names.h"
 
 namespace telltale::control {
 
 namespace json = boost::json;
 
 namespace {
-
-Answer give(unsigned status, json::object object) {
-  return Answer{.status = status, .json = json::serialize(object) + '\n'};
-}
-
-json::object versioned() { return {{"version", kProtocolVersion}}; }
-
-json::string text(std::string_view bytes) { return json::string(to_utf8(bytes)); }
-
-json::array texts(const std::vector<std::string>& list) {
-  json::array array;
-  for (const std::string& one : list) array.emplace_back(text(one));
-  return array;
-}
-
-json::object describe(const Error& error) {
-  json::object object{{"what", text(error.what)}};
-  if (!error.where.empty()) object["where"] = text(error.where);
-  if (error.offset) object["offset"] = *error.offset;
-  return object;
-}
-
-json::object describe(const Record& record) {
-  return {{"name", text(record.name)}, {"value", text(record.value)}, {"source", text(record.source)}};
-}
-
-json::object describe(const diag::Lease& lease) {
-  json::object object{{"id", lease.id}, {"tags", text(lease.tags)}};
-  if (!lease.client_ip.empty()) object["client_ip"] = text(lease.client_ip);
-  return object;
-}
-
-Answer refuse(unsigned status, const std::vector<Error>& errors) {
-  json::object object = versioned();
-  json::array& list = object["errors"].emplace_array();
-  for (const Error& error : errors) list.emplace_back(describe(error));
-  return give(status, std::move(object));
-}
-
-// What a handler is given. Handlers of paths without parameters or content ignore them: the table says
-// which there are, and the rest has been refused.
-struct Call {
-  Target& target;
-  const RequestTarget& request;
-  const json::object& content;
-
-  [[nodiscard]] const std::string& parameter() const { return request.parameters.front().second; }
-  [[nodiscard]] std::string member(const char* name) const {
-    const json::value* value = content.if_contains(name);
-    return value != nullptr ? std::string(value->get_string()) : std::string();
-  }
-  [[nodiscard]] bool flag(const char* name) const {
-    const json::value* value = content.if_contains(name);
-    return value != nullptr && value->get_bool();
-  }
-};
 
 Answer status(const Call& call) {
   json::object object = versioned();
@@ -153,79 +96,6 @@ Answer config_reload(const Call& call) {
   return done;
 }
 
-Answer debug_tags(const Call& call) {
-  json::object object = versioned();
-  json::array& list = object["tags"].emplace_array();
-  for (const diag::TagState& tag : call.target.debug_tags()) {
-    const char* state = !tag.on ? "off" : tag.clients_only ? "on for clients" : "on";
-    list.emplace_back(json::object{{"tag", text(tag.name)}, {"state", state}, {"sites", tag.sites}, {"hits", tag.hits}});
-  }
-  return give(200, std::move(object));
-}
-
-// The filter that a lease for all clients would widen; empty: none.
-std::string narrowed_by(const DebugState& state) {
-  if (state.base.mode == diag::Mode::kOnForClients) {
-    return fmt::format("proxy.config.diags.debug.enabled 2 (client_ip '{}')", state.base.client_ip);
-  }
-  for (const diag::Lease& lease : state.leases) {
-    if (!lease.client_ip.empty()) return fmt::format("lease {} (client_ip '{}')", lease.id, lease.client_ip);
-  }
-  return {};
-}
-
-Answer debug_enable(const Call& call) {
-  diag::LeaseRequest request{call.member("tags"), call.member("client_ip"), call.flag("append")};
-  bool all_clients = call.flag("all_clients");
-  if (call.content.contains("client_ip") && request.client_ip.empty()) {
-    return refuse(400, {{.what = "client_ip is empty; leave it out to print for all clients", .where = "client_ip"}});
-  }
-  if (all_clients && !request.client_ip.empty()) {
-    return refuse(400, {{.what = "client_ip and all_clients contradict each other", .where = "client_ip"}});
-  }
-  if (request.client_ip.empty() && !all_clients) {
-    std::string filter = narrowed_by(call.target.debug_state());
-    if (!filter.empty()) {
-      return refuse(409, {{.what = fmt::format("debug output is limited to some clients by {}; name the clients "
-                                               "(client_ip), or say that it is for all (all_clients)",
-                                               filter),
-                           .where = "client_ip"}});
-    }
-  }
-
-  auto enabled = call.target.debug_enable(request);
-  if (!enabled) return refuse(422, {enabled.error()});
-  json::object object = versioned();
-  object["lease"] = describe(enabled->lease);
-  object["tags_on"] = texts(enabled->tags_on);
-  if (enabled->tags_on.empty()) {
-    std::vector<std::string> names;
-    for (diag::TagState& tag : call.target.debug_tags()) names.push_back(std::move(tag.name));
-    object["near"] = texts(hint::near_pattern(request.tags, names));
-  }
-  json::array& list = object["lines_go_to"].emplace_array();
-  for (const Destination& destination : enabled->destinations) {
-    json::object& one = list.emplace_back(json::object{{"kind", text(destination.kind)}}).get_object();
-    if (!destination.path.empty()) one["path"] = text(destination.path);
-  }
-  Answer done = give(200, std::move(object));
-  done.change = fmt::format("opened lease {}: tags '{}', {}", enabled->lease.id, enabled->lease.tags,
-                            enabled->lease.client_ip.empty() ? "all clients" : "clients " + enabled->lease.client_ip);
-  return done;
-}
-
-Answer debug_disable(const Call& call) {
-  auto disabled = call.target.debug_disable();
-  if (!disabled) return refuse(422, {disabled.error()});
-  json::object object = versioned();
-  object["leases_ended"] = disabled->leases_ended;
-  object["enabled_before"] = describe(disabled->enabled_before);
-  Answer done = give(200, std::move(object));
-  done.change = fmt::format("switched debug off; leases ended: {}; {} was '{}' ({})", disabled->leases_ended,
-                            disabled->enabled_before.name, disabled->enabled_before.value, disabled->enabled_before.source);
-  return done;
-}
-
 Answer stop(const Call&) {
   json::object object = versioned();
   object["stopping"] = true;
@@ -235,51 +105,51 @@ Answer stop(const Call&) {
   return done;
 }
 
-struct Member {
-  const char* name;
-  json::kind kind;
-  bool required;
-};
-
-// One row per path and method: what it takes, and who answers.
-struct Route {
-  std::string_view method;
-  std::string_view path;
-  std::string_view parameter;  // required; empty: takes none
-  std::vector<Member> members; // of the content; empty: takes no content, or {}
-  Answer (*handle)(const Call&);
-};
-
 const std::vector<Route>& routes() {
-  static const std::vector<Route> table{
+  static const std::vector<Route> table = [] {
+    std::vector<Route> all{
       {"GET", "/v1/status", "", {}, status},
       {"GET", "/v1/config", "name", {}, config_get},
       {"PUT", "/v1/config", "", {{"name", json::kind::string, true}, {"value", json::kind::string, true}}, config_set},
       {"GET", "/v1/config/match", "regex", {}, config_match},
       {"GET", "/v1/config/describe", "regex", {}, config_describe},
       {"POST", "/v1/config/reload", "", {}, config_reload},
-      {"GET", "/v1/debug/tags", "", {}, debug_tags},
-      {"POST", "/v1/debug/enable", "",
-       {{"tags", json::kind::string, true},
-        {"append", json::kind::bool_, false},
-        {"client_ip", json::kind::string, false},
-        {"all_clients", json::kind::bool_, false}},
-       debug_enable},
-      {"POST", "/v1/debug/disable", "", {}, debug_disable},
       {"POST", "/v1/stop", "", {}, stop},
-  };
+    };
+    for (const Route& route : debug_routes()) all.push_back(route);
+    return all;
+  }();
   return table;
 }
 
 // An empty text: the parameters are the route's.
 std::string refuse_parameters(const Route& route, const RequestTarget& request) {
   for (const auto& [name, value] : request.parameters) {
-    if (name != route.parameter) return fmt::format("{} has no query parameter '{}'", route.path, name);
+    bool optional = std::find(route.optional.begin(), route.optional.end(), name) != route.optional.end();
+    if (name != route.parameter && !optional) return fmt::format("{} has no query parameter '{}'", route.path, name);
   }
-  if (!route.parameter.empty() && request.parameters.empty()) {
+  if (!route.parameter.empty() && find_parameter(request, route.parameter) == nullptr) {
     return fmt::format("{} needs the query parameter '{}'", route.path, route.parameter);
   }
   return {};
+}
+
+// A list is one of strings, a number none below 0.
+bool is_a(const json::value& value, json::kind kind) {
+  if (kind == json::kind::int64) return value.is_int64() ? value.get_int64() >= 0 : value.is_uint64();
+  if (value.kind() != kind) return false;
+  if (kind != json::kind::array) return true;
+  const json::array& list = value.get_array();
+  return std::all_of(list.begin(), list.end(), [](const json::value& one) { return one.is_string(); });
+}
+
+const char* words(json::kind kind) {
+  switch (kind) {
+    case json::kind::string: return "string";
+    case json::kind::int64: return "number (0 or more)";
+    case json::kind::array: return "list of strings";
+    default: return "bool (true or false)";
+  }
 }
 
 // The content of a request, or why it is not what the route takes.
@@ -304,15 +174,15 @@ tl::expected<json::object, std::string> read_content(const Route& route, std::st
     const json::value* got = object->if_contains(member.name);
     if (got == nullptr) {
       if (member.required) return tl::unexpected(fmt::format("{} needs the member '{}'", route.path, member.name));
-    } else if (got->kind() != member.kind) {
-      return tl::unexpected(fmt::format("the member '{}' must be a {}", member.name,
-                                        member.kind == json::kind::string ? "string" : "bool (true or false)"));
+    } else if (!is_a(*got, member.kind)) {
+      return tl::unexpected(fmt::format("the member '{}' must be a {}", member.name, words(member.kind)));
     }
   }
   return std::move(*object);
 }
 
-Answer dispatch(Target& target, std::string_view method, std::string_view request_target, std::string_view content) {
+Answer dispatch(Target& target, std::string_view method, std::string_view request_target, std::string_view content,
+                std::string_view peer) {
   auto request = parse_target(request_target);
   if (!request) return refusal(400, request.error());
 
@@ -327,7 +197,7 @@ Answer dispatch(Target& target, std::string_view method, std::string_view reques
     if (std::string why = refuse_parameters(route, *request); !why.empty()) return refusal(400, why);
     auto object = read_content(route, content);
     if (!object) return refusal(400, object.error());
-    return route.handle(Call{target, *request, *object});
+    return route.handle(Call{target, *request, *object, peer, route.parameter});
   }
   if (allow.empty()) return refusal(404, fmt::format("there is no path {}", request->path));
   Answer wrong_method = refusal(405, fmt::format("{} takes {}, not {}", request->path, allow, method));
@@ -339,10 +209,11 @@ Answer dispatch(Target& target, std::string_view method, std::string_view reques
 
 Answer refusal(unsigned status, std::string_view what) { return refuse(status, {Error{.what = std::string(what)}}); }
 
-Answer answer(Target& target, std::string_view method, std::string_view request_target, std::string_view content) noexcept {
+Answer answer(Target& target, std::string_view method, std::string_view request_target, std::string_view content,
+              std::string_view peer) noexcept {
   // The daemon goes on serving whatever happens here; out of memory while refusing ends it, as anywhere.
   try {
-    return dispatch(target, method, request_target, content);
+    return dispatch(target, method, request_target, content, peer);
   } catch (const std::exception& e) {
     return refusal(500, fmt::format("the daemon failed: {}", e.what()));
   }

@@ -31,8 +31,9 @@ struct Answer {
 };
 
 // Never throws: an exception of the target becomes a 500.
+// `peer`: who asks, for the leases.
 [[nodiscard]] Answer answer(Target& target, std::string_view method, std::string_view request_target,
-                            std::string_view content) noexcept;
+                            std::string_view content, std::string_view peer = {}) noexcept;
 
 // An answer that refuses.
 [[nodiscard]] Answer refusal(unsigned status, std::string_view what);

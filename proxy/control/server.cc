@@ -187,7 +187,7 @@ asio::awaitable<void> Server::Shared::Connection::run() {
     keep_alive = request.keep_alive();
     std::string_view method = request.method_string(), target = request.target();
 
-    Answer answer = control::answer(shared->target, method, target, request.body());
+    Answer answer = control::answer(shared->target, method, target, request.body(), text_of(peer));
     Dbg(control_dbg, "peer {}: {} {}", text_of(peer), method, target, field("status", answer.status));
     if (!answer.change.empty()) diag::note("control: {} {}", text_of(peer), answer.change);
     keep_alive = co_await write(answer, keep_alive, method == "HEAD") && keep_alive;

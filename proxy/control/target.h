@@ -10,6 +10,7 @@
 //
 // **Thread safety:** loop-bound: called on the control socket's event loop only, one call at a time.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include <telltale/diag/debug_control.h>
+#include <telltale/diag/site_list.h>
 #include <tl/expected.hpp>
 
 namespace telltale::control {
@@ -26,7 +28,7 @@ namespace telltale::control {
 struct Error {
   std::string what;                        // a sentence: what was wrong, and what was expected
   std::optional<std::size_t> offset = {};  // byte of the text that `where` names
-  // Which argument or place: "name", "value", "regex", "tags", "client_ip", or "records.yaml:12:7".
+  // Which argument or place: "name", "value", "regex", "tags", "rules", "client_ip", or "records.yaml:12:7".
   // Empty: the call as a whole. REQUIRES with an offset: an argument's name.
   std::string where = {};
 };
@@ -83,8 +85,24 @@ struct Destination {
 
 struct Enabled {
   diag::Lease lease;
-  std::vector<std::string> tags_on;       // that the pattern matches now, in order of name
+  std::vector<std::string> tags_on;       // that it has on now, in order of name
+  std::uint32_t sites_on = 0;
   std::vector<Destination> destinations;  // empty: debug lines go nowhere
+};
+
+// A lease that shows the next transaction that is like this, and no other. Empty: any.
+struct FollowRequest {
+  diag::LeaseRequest lease;  // client_ip: clients to wait for
+  std::string host;          // of the request, without port, in either case
+  std::string path;          // a pattern that matches anywhere in the target
+  std::string method;
+};
+struct Followed {
+  enum class State : std::uint8_t { kWaiting, kUnderWay, kEnded, kTimeIsUp };
+  State state = State::kWaiting;
+  std::uint64_t transaction = 0;  // 0: none yet
+  std::string lines;              // since the last call
+  std::uint64_t lines_lost = 0;   // so far: more than are kept between two calls
 };
 
 struct Disabled {
@@ -119,6 +137,16 @@ class Target {
   // value came from (-T included).
   [[nodiscard]] virtual Result<Disabled> debug_disable() = 0;
   [[nodiscard]] virtual std::vector<diag::TagState> debug_tags() = 0;
+  // How long a lease lasts that does not say; none: until it is ended.
+  [[nodiscard]] virtual std::optional<std::chrono::milliseconds> debug_lease_default() = 0;
+  [[nodiscard]] virtual Result<diag::Lease> debug_end(std::uint64_t lease) = 0;
+  [[nodiscard]] virtual Result<diag::SiteList> debug_sites(const diag::SiteQuery& query) = 0;
+  // A preview counts until it is ended or its time is up; it is then asked for, once.
+  [[nodiscard]] virtual Result<Enabled> debug_preview(const diag::LeaseRequest& request) = 0;
+  [[nodiscard]] virtual Result<diag::Preview> debug_preview_end(std::uint64_t lease) = 0;
+  // One at a time.
+  [[nodiscard]] virtual Result<diag::Lease> debug_follow(const FollowRequest& request) = 0;
+  [[nodiscard]] virtual Result<Followed> debug_followed(std::uint64_t lease) = 0;
 };
 
 }  // namespace telltale::control

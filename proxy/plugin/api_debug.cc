@@ -145,10 +145,10 @@ void TSDbgTagPrint(const char* tag, const char* file, const char* function, unsi
 
 // Called once by each file of the module; the last word of the module says that it is in.
 void TSDbgModuleAdd(TSDbgModule* module) {
-  if (module->host[4] != nullptr) return;
+  if (module->host[5] != nullptr) return;
   auto* added = new (module) diag::Module;
   added->address = module;
-  module->host[4] = module;
+  module->host[5] = module;
   diag::add_module(*added);
 }
 

@@ -20,11 +20,12 @@ int main(int argc, char** argv) {
 
   diag::set_thread_name("main");
   config::FolderOptions folder_options;
-  folder_options.check_tags = [](std::string_view pattern) -> std::optional<std::string> {
-    auto refusal = diag::check_tag_pattern(pattern);
+  auto in_words = [](const std::optional<diag::Refusal>& refusal) -> std::optional<std::string> {
     if (!refusal) return std::nullopt;
     return refusal->offset ? fmt::format("{} (offset {})", refusal->what, *refusal->offset) : refusal->what;
   };
+  folder_options.check_tags = {[in_words](std::string_view pattern) { return in_words(diag::check_tag_pattern(pattern)); },
+                               [in_words](std::string_view rules) { return in_words(diag::check_rules(rules)); }};
   folder_options.read_remap = remap::parse_remap_table;
   folder_options.check_plugins = server::check_plugins;
   folder_options.set = options->set;

@@ -32,10 +32,6 @@ control::Error to_error(const config::Problem& problem, std::string where) {
   return {config::to_string(problem), {}, std::move(where)};
 }
 
-control::Error to_error(const diag::Refusal& refusal, std::string where) {
-  return {refusal.what, refusal.offset, std::move(where)};
-}
-
 // In order of name.
 control::Result<std::vector<Record>> matching_records(const std::string& regex) {
   std::vector<Record> found;
@@ -64,6 +60,7 @@ Server::Server(const Options& options, config::Folder folder, config::FolderOpti
       file_(std::move(folder.file)),
       records_(std::move(folder.records)),
       remap_(std::move(folder.remap)),
+      leases_(loop_, [this] { let_follow_go(); }),
       shared_(static_cast<std::size_t>(records_.integer(Record::kCacheRamCacheSize))) {}
 
 Server::~Server() {
@@ -81,7 +78,7 @@ tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(co
   std::unique_ptr<Server> server(
       new Server(options, std::move(folder), std::move(folder_options), *std::move(runtime_folder)));
   // From here on a signal does what it will do later, and ends nothing half made.
-  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR2}) server->signals_.add(signal);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) server->signals_.add(signal);
   std::signal(SIGPIPE, SIG_IGN);
   std::error_code failed;
   std::filesystem::create_directories(server->log_dir_, failed);
@@ -175,6 +172,7 @@ void Server::stop() {
   control_->stop();
   signals_.cancel();
   log_watch_.cancel();
+  leases_.stop();
 }
 
 void Server::wait_for_signal() {
@@ -187,6 +185,7 @@ void Server::wait_for_signal() {
 
 void Server::obey(int signal) {
   if (signal == SIGHUP) return reload_on_signal();
+  if (signal == SIGUSR1) return debug_off_on_signal();
   if (signal == SIGUSR2) return reopen_log();
   diag::note("stopping: {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
   stop();
@@ -237,7 +236,7 @@ tl::expected<void, std::string> Server::configure_output(const config::Records& 
 // Makes these values the running ones: first what can be refused, then what cannot.
 tl::expected<void, control::Error> Server::apply(const config::Records& records, config::RemapTablePtr remap) {
   diag::Base base = debug_base(records);
-  if (auto set = diag::set_base(base); !set) return tl::unexpected(to_error(set.error(), "value"));
+  if (auto set = diag::set_base(base); !set) return tl::unexpected(control::Error{set.error().what, set.error().offset, "value"});
   if (auto set = configure_output(records); !set) {
     (void)diag::set_base(debug_base(records_));
     return tl::unexpected(control::Error{set.error(), {}, {}});
@@ -266,8 +265,9 @@ control::Result<control::Record> Server::config_get(const std::string& name) {
 control::Result<control::Record> Server::config_set(const std::string& name, const std::string& value) {
   auto id = config::find_record(name);
   if (!id) return tl::unexpected(to_error(config::not_offered(name), "name"));
-  if (config::info(*id).kind == config::Kind::kTagPattern) {
-    if (auto refusal = diag::check_tag_pattern(value)) {
+  const config::Kind kind = config::info(*id).kind;
+  if (kind == config::Kind::kTagPattern || kind == config::Kind::kDebugRules) {
+    if (auto refusal = kind == config::Kind::kTagPattern ? diag::check_tag_pattern(value) : diag::check_rules(value)) {
       return tl::unexpected(control::Error{fmt::format("{}: {}", name, refusal->what), refusal->offset, "value"});
     }
   }
@@ -347,36 +347,5 @@ control::Status Server::status() {
   StatusInput input{options_, records_, started_, workers_, shared_.cache.counters()};
   return make_status(input);
 }
-
-control::DebugState Server::debug_state() { return {diag::base(), diag::leases()}; }
-
-control::Result<control::Enabled> Server::debug_enable(const diag::LeaseRequest& request) {
-  if (!request.client_ip.empty()) {
-    if (auto refusal = diag::check_client_list(request.client_ip)) return tl::unexpected(to_error(*refusal, "client_ip"));
-  }
-  auto opened = diag::open_lease(request);
-  if (!opened) return tl::unexpected(to_error(opened.error(), "tags"));
-  control::Enabled enabled{opened->lease, opened->tags_on, {}};
-  std::string_view letters = records_.string(Record::kDiagsOutputDebug);
-  for (char letter : letters) {
-    if (letter == 'O') enabled.destinations.push_back({"stdout"});
-    if (letter == 'E') enabled.destinations.push_back({"stderr"});
-    if (letter == 'L') enabled.destinations.push_back({"file", output_config(records_, log_dir_).log_file});
-  }
-  return enabled;
-}
-
-control::Result<control::Disabled> Server::debug_disable() {
-  control::Disabled disabled{0, record(Record::kDiagsDebugEnabled)};
-  auto off = records_.with(Record::kDiagsDebugEnabled, "0", config::Source::runtime());
-  if (!off) return tl::unexpected(to_error(off.error(), {}));
-  if (records_.integer(Record::kDiagsDebugEnabled) != 0) {
-    if (auto applied = apply(*off, remap_); !applied) return tl::unexpected(applied.error());
-  }
-  disabled.leases_ended = diag::end_leases();
-  return disabled;
-}
-
-std::vector<diag::TagState> Server::debug_tags() { return diag::tags(); }
 
 }  // namespace telltale::server

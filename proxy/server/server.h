@@ -19,6 +19,7 @@
 #include "control/server.h"
 #include "control/target.h"
 #include "plugin/plugin_config.h"
+#include "server/lease_keeper.h"
 #include "server/log_file.h"
 #include "server/options.h"
 #include "server/runtime_folder.h"
@@ -48,11 +49,18 @@ class Server final : public control::Target {
   control::Result<control::Enabled> debug_enable(const diag::LeaseRequest& request) override;
   control::Result<control::Disabled> debug_disable() override;
   std::vector<diag::TagState> debug_tags() override;
+  std::optional<std::chrono::milliseconds> debug_lease_default() override;
+  control::Result<diag::Lease> debug_end(std::uint64_t lease) override;
+  control::Result<diag::SiteList> debug_sites(const diag::SiteQuery& query) override;
+  control::Result<control::Enabled> debug_preview(const diag::LeaseRequest& request) override;
+  control::Result<diag::Preview> debug_preview_end(std::uint64_t lease) override;
+  control::Result<diag::Lease> debug_follow(const control::FollowRequest& request) override;
+  control::Result<control::Followed> debug_followed(std::uint64_t lease) override;
 
  private:
   Server(const Options& options, config::Folder folder, config::FolderOptions folder_options, RuntimeFolder runtime_folder);
 
-  // SIGTERM, SIGINT: stop. SIGHUP: reload. SIGUSR2: open diags.log anew, as Traffic Server does for logrotate.
+  // SIGTERM, SIGINT: stop. SIGHUP: reload. SIGUSR1: all debug off. SIGUSR2: open diags.log anew, as Traffic Server does for logrotate.
   void wait_for_signal();
   void obey(int signal);
   void reload_on_signal();
@@ -64,6 +72,9 @@ class Server final : public control::Target {
   tl::expected<void, control::Error> apply(const config::Records& records, config::RemapTablePtr remap);
   control::Record record(config::Record id) const;
   txn::RuntimePtr runtime() const;
+  void debug_off_on_signal();
+  control::Enabled enabled(diag::OpenedLease opened) const;
+  void let_follow_go();
 
   const Options options_;
   const config::FolderOptions folder_options_;
@@ -79,9 +90,11 @@ class Server final : public control::Target {
   boost::asio::signal_set signals_{loop_};
   boost::asio::steady_timer log_watch_{loop_};
   LogFile log_file_;
+  LeaseKeeper leases_;
   Shared shared_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;
   std::unique_ptr<control::Server> control_;
+  txn::Follow::Now last_followed_;  // that of a lease that has ended
   bool stopping_ = false;
 };
 

@@ -90,7 +90,7 @@ void apply_settings(const Records& r, txn::WorkerState& state) {
 
 diag::Base debug_base(const Records& r) {
   return {static_cast<diag::Mode>(r.integer(Record::kDiagsDebugEnabled)), std::string(r.string(Record::kDiagsDebugTags)),
-          std::string(r.string(Record::kDiagsDebugClientIp))};
+          std::string(r.string(Record::kDiagsDebugClientIp)), std::string(r.string(Record::kDebugRules))};
 }
 
 diag::OutputConfig output_config(const Records& r, const std::filesystem::path& log_dir) {

@@ -67,11 +67,12 @@ control::StatusSection debug(const StatusInput& input) {
                                  {{"mode", with_source(input, Record::kDiagsDebugEnabled)},
                                   {"tags", with_source(input, Record::kDiagsDebugTags)},
                                   {"client_ip", with_source(input, Record::kDiagsDebugClientIp)},
+                                  {"rules", with_source(input, Record::kDebugRules)},
                                   {"lines go to", with_source(input, Record::kDiagsOutputDebug)}}};
   for (const diag::Lease& lease : diag::leases()) {
     section.items.push_back({fmt::format("lease {}", lease.id),
-                             lease.client_ip.empty() ? fmt::format("\"{}\"", lease.tags)
-                                                     : fmt::format("\"{}\" for clients {}", lease.tags, lease.client_ip)});
+                             fmt::format("\"{}\"{}{}", lease.tags, lease.rules.empty() ? "" : ", rules \"" + lease.rules + "\"",
+                                         lease.client_ip.empty() ? "" : " for clients " + lease.client_ip)});
   }
   return section;
 }

@@ -23,6 +23,7 @@ WorkerThread::WorkerThread(std::string name, Shared& shared, txn::RuntimePtr run
       state_(worker_, shared.cache, shared.flights, shared.hooks, std::move(runtime), head_bytes_max, shared.connection_ids,
              shared.transaction_ids),
       handler_(state_) {
+  state_.follow = &shared.follow;
   for (net::UniqueFd& socket : sockets) {
     listeners_.push_back(std::make_unique<net::Listener>(
         worker_, std::move(socket), [this](net::UniqueFd fd, const net::Endpoint& peer) { accept(std::move(fd), peer); }));

@@ -23,6 +23,7 @@ struct Shared {
   cache::RamCache cache;
   txn::FlightTable flights;
   txn::HookTable hooks;  // constant once workers run
+  txn::Follow follow;
   std::atomic<std::uint64_t> connection_ids{0};
   std::atomic<std::uint64_t> transaction_ids{0};
 };

@@ -60,8 +60,13 @@ Transaction::Transaction(WorkerState& state, http::Exchange& exchange)
     : state_(state), exchange_(exchange), runtime_(state.runtime), begun_(state.worker.now()),
       context_(with_transaction(diag::current_context(), state.transactions.next())), hooks_(state.hooks, state.worker) {}
 
+Transaction::~Transaction() {
+  if (context_.followed != 0) state_.follow->end(context_.transaction);
+}
+
 net::Task<void> Transaction::run([[maybe_unused]] std::unique_ptr<Transaction> self) {
   diag::Scope scope(&context_);
+  if (state_.follow != nullptr) (void)state_.follow->offer(request(), context_);
   state_.counters.requests.add();
   Dbg(http_dbg, "{} for {} from {}", http::print_request_line(request()), http::print_authority(request().authority),
       exchange_.client());

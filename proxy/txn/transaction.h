@@ -33,6 +33,7 @@ class Transaction final : private http::ClientWatcher {
  public:
   // All must outlive the transaction.
   Transaction(WorkerState& state, http::Exchange& exchange);
+  ~Transaction();
 
   // Takes itself along: the one frame of the coroutine is all that a transaction needs beside its own memory.
   net::Task<void> run(std::unique_ptr<Transaction> self);

@@ -17,6 +17,7 @@
 #include "origin/pool.h"
 #include "txn/counters.h"
 #include "txn/flight_table.h"
+#include "txn/follow.h"
 #include "txn/hooks.h"
 #include "txn/runtime.h"
 
@@ -55,6 +56,7 @@ struct WorkerState {
   http1::HeadLimits response_limits;
   origin::PoolSettings origin_settings;
   std::size_t connections_max = 10000;
+  Follow* follow = nullptr;  // all workers'; null: nobody can follow
 
   http1::BlockPool blocks;
   http2::WorkerPart http2;

@@ -25,6 +25,7 @@ def settled(text):
     """The text without what differs from one daemon to the next."""
     text = re.sub(r"(?<=: )/\S*(?=/logs/diags\.log)", "/srv/telltale/var", text)
     text = re.sub(r" +\d+ +\d+$", "  N  N", text, flags=re.M)  # sites and hits
+    text = re.sub(r"(?<=^ends: )[\d.]+(?= s left$)|(?<=^sites on: )\d+$", "N", text, flags=re.M)
     return re.sub(r"(?<=\S) {2,}", "  ", text)  # the width of a table's columns
 
 

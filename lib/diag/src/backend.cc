@@ -11,8 +11,11 @@
 #include <fmt/format.h>
 
 #include "backend_wake.h"
+#include "capture_line.h"
+#include "last_lines.h"
 #include "plugin_names.h"
 #include "ring_table.h"
+#include "site_dictionary.h"
 #include "tag_table.h"
 
 namespace telltale::diag {
@@ -173,7 +176,7 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
 
 void Backend::write_record(RingReader& ring, const RecordHeader& header, const char* record) {
   std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(header.level) % kLevels];
-  if (lanes == 0) return;
+  if (lanes == 0 && !is_captured(header.transaction)) return;
   RecordReader arguments(record, header);
   LineHead head;
   head.origin = read_origin(header, arguments);
@@ -189,7 +192,18 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   std::string_view text = writer_.text(head.origin.format, arguments);
   line_.clear();
   writer_.append(line_, head, targets_.show_location, text);
+  note_site(header.site);
+  if (is_captured(header.transaction)) capture_line(line_);
   hand_out(lanes);
+}
+
+// What the list of sites and the preview know of a site's lines.
+void Backend::note_site(std::uint32_t site) {
+  const SiteEntry* entry = site_by_number(site);
+  if (entry == nullptr) return;
+  entry->history->lines.fetch_add(1, std::memory_order_relaxed);
+  entry->history->bytes.fetch_add(line_.size(), std::memory_order_relaxed);
+  keep_last_line(entry->history->number, line_);
 }
 
 void Backend::write_gap(RingReader& ring, const RecordHeader& header, const char* record) {

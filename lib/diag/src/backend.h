@@ -39,6 +39,7 @@ class Backend {
   void sample_clock();
   Found drain(const OutputPlan& plan);
   void consume(RingReader& ring, const RecordHeader& header);
+  void note_site(std::uint32_t site);
   void write_record(RingReader& ring, const RecordHeader& header, const char* record);
   void write_gap(RingReader& ring, const RecordHeader& header, const char* record);
   void write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count);

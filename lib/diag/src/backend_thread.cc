@@ -15,6 +15,8 @@
 #include <chrono>
 
 #include "backend.h"
+#include "capture_line.h"
+#include "last_lines.h"
 #include "plugin_names.h"
 #include "ring_table.h"
 #include "ticks.h"
@@ -39,9 +41,13 @@ void before_fork() {
   output_control().lock();
   ring_table().lock();
   lock_plugin_names();
+  lock_last_lines();
+  lock_capture();
 }
 
 void after_fork_in_parent() {
+  unlock_capture();
+  unlock_last_lines();
   unlock_plugin_names();
   ring_table().unlock();
   output_control().unlock();

@@ -1,74 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tags may appear while we match. So: match all tags there are, take the lock, and if there are more now,
-// let it go and match those; tags never leave. Whoever makes a tag does the mirror image (intern_tag):
-// match, take the lock, repeat if the epoch moved. One of the two comes second and sees the other.
-// (Test: "a tag made during a change ends as the pattern in force says".)
+// Tags and sites may appear while we match. So: match all there are, take the lock, and if there are more
+// now, let it go and match those; they never leave. Whoever makes one does the mirror image (intern_tag,
+// intern_site): match, take the lock, repeat if the epoch moved. One of the two comes second and sees the
+// other. (Tests: "a tag made during a change ends as the pattern in force says", "a module loaded during".)
 #include "debug_control_change.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "registry.h"
+#include "rule_matcher.h"
 
 namespace telltale::diag {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-Refusal cannot_match(const Tag& tag, int error) {
-  return {fmt::format("the pattern cannot be matched against the tag \"{}\": {}; a simpler pattern is needed", tag.name,
-                      Pattern::error_text(error)),
-          std::nullopt};
-}
-
-// The verdict on each tag, by number - 1.
-class Matcher {
- public:
-  explicit Matcher(const Pattern* pattern) : pattern_(pattern) {}
-
-  std::optional<Refusal> match_up_to(std::uint32_t count) {
-    for (std::uint32_t number = static_cast<std::uint32_t>(matched_.size()) + 1; number <= count; ++number) {
-      const Tag& tag = registry().tags.at(number);
-      Pattern::Result result{Pattern::Outcome::kNoMatch};
-      if (pattern_ != nullptr) result = pattern_->match(tag.name);
-      if (result.outcome == Pattern::Outcome::kError) {
-        registry().match_errors.fetch_add(1, std::memory_order_relaxed);
-        return cannot_match(tag, result.error);
-      }
-      if (Clock::now() > deadline_) {
-        return Refusal{fmt::format("matching the pattern against {} tags takes longer than {} ms; a simpler pattern is needed",
-                                   count, kMatchTimeMax.count()),
-                       std::nullopt};
-      }
-      matched_.push_back(result.outcome == Pattern::Outcome::kMatch);
-    }
-    return std::nullopt;
-  }
-  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(matched_.size()); }
-  bool matched(std::uint32_t number) const noexcept { return matched_[number - 1]; }
-
-  std::vector<const Tag*> tags() const {
-    std::vector<const Tag*> tags;
-    for (std::uint32_t number = 1; number <= count(); ++number) {
-      if (matched(number)) tags.push_back(&registry().tags.at(number));
-    }
-    return tags;
-  }
-
- private:
-  const Pattern* pattern_;
-  Clock::time_point deadline_ = Clock::now() + kMatchTimeMax;
-  std::vector<bool> matched_;
-};
-
-// REQUIRES: the registry's lock is held, and `matcher` knows every tag. Memory writes only.
-void put_in_force(const SourcesChange& change, const SourceSets& sets, const Matcher& matcher) noexcept {
+// REQUIRES: the registry's lock is held, and `matcher` knows every tag and site. Memory writes only.
+void put_in_force(const SourcesChange& change, const SourceSets& sets, const RuleMatcher& matcher) noexcept {
   Registry& all = registry();
   std::uint64_t fresh_bit = change.fresh ? std::uint64_t{1} << *change.fresh : 0;
-  for (std::uint32_t number = 1; number <= matcher.count(); ++number) {
+  auto stage = [&](SourceBits& bits, bool fresh) {
+    all.verdicts.stage(bits, (all.verdicts.now(bits) & change.kept) | (fresh ? fresh_bit : 0));
+  };
+  for (std::uint32_t number = 1; number <= matcher.tags(); ++number) {
     Tag& tag = all.tags.at(number);
-    all.verdicts.stage(tag, (all.verdicts.matches(tag) & change.kept) | (matcher.matched(number) ? fresh_bit : 0));
+    stage(tag.matches, matcher.tag(number).may);
+    stage(tag.by_place, matcher.tag(number).by_place);
   }
+  for (std::uint32_t number = 1; number <= matcher.sites(); ++number) stage(all.sites.at(number).matches, matcher.site(number));
   all.verdicts.stage(sets);
   ClientFilterTable& clients = all.verdicts.next_clients();
   clients.clear();
@@ -77,21 +35,44 @@ void put_in_force(const SourcesChange& change, const SourceSets& sets, const Mat
   all.walk();
 }
 
+Applied what_is_on(const RuleMatcher& matcher) {
+  Applied applied;
+  std::vector<bool> on(matcher.tags());  // by number - 1
+  for (std::uint32_t number = 1; number <= matcher.tags(); ++number) {
+    on[number - 1] = matcher.tag(number).may && !matcher.tag(number).by_place;
+  }
+  for (std::uint32_t number = 1; number <= matcher.sites(); ++number) {
+    const SiteEntry& site = registry().sites.at(number);
+    if (!matcher.site(number) || (!site.at_run_time && site.loaded.load(std::memory_order_relaxed) == 0)) continue;
+    ++applied.sites_on;
+    on[site.tag_number - 1] = true;
+  }
+  for (std::uint32_t number = 1; number <= matcher.tags(); ++number) {
+    if (on[number - 1]) applied.tags_on.emplace_back(registry().tags.at(number).name);
+  }
+  std::sort(applied.tags_on.begin(), applied.tags_on.end());
+  return applied;
+}
+
 }  // namespace
 
-tl::expected<std::vector<const Tag*>, Refusal> apply(SourcesChange change) {
+tl::expected<Applied, Refusal> apply(SourcesChange change) {
   Registry& all = registry();
-  Matcher matcher(change.fresh ? change.next->by_number[*change.fresh].pattern.get() : nullptr);
+  RuleMatcher matcher(change.fresh ? change.next->by_number[*change.fresh].rules.get() : nullptr,
+                      std::chrono::steady_clock::now() + kMatchTimeMax);
   const SourceSets sets = change.next->sets();
   for (;;) {
-    if (auto refusal = matcher.match_up_to(all.tags.size())) return tl::unexpected(std::move(*refusal));
+    // Sites first: the tags of those are in the table by then.
+    std::uint32_t sites = all.sites.size();
+    if (auto refusal = matcher.match_up_to(all.tags.size(), sites)) return tl::unexpected(std::move(*refusal));
     RegistryLock guard;
-    if (all.tags.size() != matcher.count()) continue;
+    if (all.tags.size() != matcher.tags() || all.sites.size() != matcher.sites()) continue;
     put_in_force(change, sets, matcher);
     all.sources.swap(change.next);  // the former ones are freed after the lock
     break;
   }
-  return matcher.tags();
+  if (!change.fresh) return Applied{};
+  return what_is_on(matcher);
 }
 
 }  // namespace telltale::diag

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -15,20 +16,25 @@
 #include <telltale/diag/debug_control.h>
 
 #include "debug_control_sources.h"
-#include "tag_table.h"
 
 namespace telltale::diag {
 
-inline constexpr std::chrono::milliseconds kMatchTimeMax{500};  // of one change, over all tags
+inline constexpr std::chrono::milliseconds kMatchTimeMax{500};  // of one change, over all tags and sites
 
 struct SourcesChange {
   std::shared_ptr<const Sources> next;
   std::uint64_t kept;             // sources whose matches stay as they are
-  std::optional<unsigned> fresh;  // the source whose pattern is new: matched against every tag
+  std::optional<unsigned> fresh;  // the source whose rules are new: matched against every tag and site
 };
 
-// Returns the tags the fresh pattern matches. When it returns, every site, control and thread obeys.
+// What the fresh source has on.
+struct Applied {
+  std::vector<std::string> tags_on;  // in order of name
+  std::uint32_t sites_on = 0;        // loaded ones
+};
+
+// When it returns, every site, control and thread obeys.
 // Errors: a match that ends in an error (names the tag), or kMatchTimeMax; nothing is changed then.
-tl::expected<std::vector<const Tag*>, Refusal> apply(SourcesChange change);
+tl::expected<Applied, Refusal> apply(SourcesChange change);
 
 }  // namespace telltale::diag

@@ -10,6 +10,12 @@ SourceSets Sources::sets() const noexcept {
   SourceSets sets;
   for (unsigned i = 0; i < kSourcesMax; ++i) {
     std::uint64_t bit = std::uint64_t{1} << i;
+    if (by_number[i].mode != Mode::kOff && by_number[i].kind == LeaseKind::kFollow) {
+      sets.for_followed |= bit;
+      sets.lease[i] = by_number[i].lease;
+      continue;
+    }
+    if (by_number[i].kind == LeaseKind::kCount) sets.count_only |= bit;
     switch (by_number[i].mode) {
       case Mode::kOff:
         break;
@@ -34,13 +40,33 @@ std::size_t Sources::client_blocks() const noexcept {
   return blocks;
 }
 
-std::uint64_t Sources::match(std::string_view tag) const {
+namespace {
+void count(int error) noexcept {
+  if (error != 0) registry().match_errors.fetch_add(1, std::memory_order_relaxed);
+}
+}  // namespace
+
+TagMatches Sources::match_tag(std::string_view tag) const {
+  TagMatches matches;
+  for (unsigned i = 0; i < kSourcesMax; ++i) {
+    if (by_number[i].rules == nullptr) continue;
+    int error = 0;
+    TagVerdict verdict = by_number[i].rules->on_tag(tag, error);
+    count(error);
+    std::uint64_t bit = std::uint64_t{1} << i;
+    if (verdict.may) matches.may |= bit;
+    if (verdict.by_place) matches.by_place |= bit;
+  }
+  return matches;
+}
+
+std::uint64_t Sources::match_site(const Subject& site) const {
   std::uint64_t matches = 0;
   for (unsigned i = 0; i < kSourcesMax; ++i) {
-    if (by_number[i].pattern == nullptr) continue;
-    Pattern::Result result = by_number[i].pattern->match(tag);
-    if (result.outcome == Pattern::Outcome::kMatch) matches |= std::uint64_t{1} << i;
-    if (result.outcome == Pattern::Outcome::kError) registry().match_errors.fetch_add(1, std::memory_order_relaxed);
+    if (by_number[i].rules == nullptr) continue;
+    int error = 0;
+    if (by_number[i].rules->on(site, error)) matches |= std::uint64_t{1} << i;
+    count(error);
   }
   return matches;
 }

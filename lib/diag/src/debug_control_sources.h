@@ -13,15 +13,23 @@
 #include <telltale/diag/debug_control.h>
 
 #include "client_filter.h"
-#include "pattern.h"
 #include "registry_verdict.h"
+#include "rule_list.h"
 
 namespace telltale::diag {
 
 struct Source {
-  Mode mode = Mode::kOff;                  // a lease's: kOn or kOnForClients
-  std::shared_ptr<const Pattern> pattern;  // null: matches nothing
+  Mode mode = Mode::kOff;  // a lease's: kOn or kOnForClients
+  LeaseKind kind = LeaseKind::kPrint;
+  std::uint64_t lease = 0;                // id; 0: the base
+  std::shared_ptr<const RuleList> rules;  // null: matches nothing
   std::vector<ClientBlock> clients;
+};
+
+// Bits of sources.
+struct TagMatches {
+  std::uint64_t may = 0;
+  std::uint64_t by_place = 0;
 };
 
 struct Sources {
@@ -35,9 +43,10 @@ struct Sources {
 
   SourceSets sets() const noexcept;
   std::size_t client_blocks() const noexcept;
-  // Bit n: source n's pattern matches. Counts matches that end in an error, and takes them for none.
+  // Bit n: source n's rules have it on. Counts matches that end in an error, and takes them for none.
   // REQUIRES: no lock is held.
-  std::uint64_t match(std::string_view tag) const;
+  TagMatches match_tag(std::string_view tag) const;
+  std::uint64_t match_site(const Subject& site) const;
 };
 
 }  // namespace telltale::diag

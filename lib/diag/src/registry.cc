@@ -39,28 +39,30 @@ Snapshot snapshot() noexcept {
 }
 
 // Written from the verdicts in force only: a site that stays on never reads 0 in between.
-void Registry::set_hot_bytes(const Module& module) noexcept {
+void Registry::set_hot_bytes(const Module& module, const SourceSets& sets) noexcept {
   for (const SiteListItem* item = module.begin; item != module.end; ++item) {
     SiteEntry* entry = site_of(*item).entry.load(std::memory_order_relaxed);
-    std::uint8_t bits = entry == nullptr ? 0 : verdicts.site_bits(*entry->tag, entry->specific);
+    std::uint8_t bits = entry == nullptr ? 0 : Verdicts::hot_bits(sets, verdicts.now(entry->matches), entry->specific);
     set_hot(*item, bits);
     if (entry != nullptr) entry->state.store(bits, std::memory_order_relaxed);
   }
 }
 
-void Registry::set_hot_byte(RuntimeControl& control) noexcept {
-  control.hot_.store(verdicts.site_bits(*control.tag_, false), std::memory_order_relaxed);
-  control.specific_hot_.store(verdicts.site_bits(*control.tag_, true), std::memory_order_relaxed);
+void Registry::set_hot_byte(RuntimeControl& control, const SourceSets& sets) noexcept {
+  const std::uint64_t matches = verdicts.now(control.tag_->matches);
+  control.hot_.store(Verdicts::hot_bits(sets, matches, false), std::memory_order_relaxed);
+  control.specific_hot_.store(Verdicts::hot_bits(sets, matches, true), std::memory_order_relaxed);
 }
 
 void Registry::walk() noexcept {
   walks.fetch_add(1, std::memory_order_relaxed);
   std::uint8_t strings = verdicts.strings_may_be_on() ? 1 : 0;
+  const SourceSets sets = verdicts.sets();
   for (Module* module = modules; module != nullptr; module = module->next) {
-    set_hot_bytes(*module);
+    set_hot_bytes(*module, sets);
     module->string_tags_on.store(strings, std::memory_order_relaxed);
   }
-  for (RuntimeControl* control = controls; control != nullptr; control = control->next_) set_hot_byte(*control);
+  for (RuntimeControl* control = controls; control != nullptr; control = control->next_) set_hot_byte(*control, sets);
 }
 
 void Registry::link(RuntimeControl& control) noexcept {

@@ -26,10 +26,12 @@
 #include <telltale/diag/site.h>
 
 #include "debug_control_sources.h"
+#include "lease_meter.h"
 #include "registry_table.h"
 #include "registry_verdict.h"
 #include "site_dictionary.h"
 #include "tag_table.h"
+#include "word_table.h"
 
 namespace telltale::diag {
 
@@ -38,6 +40,9 @@ struct Registry {
   Verdicts verdicts;
   RegistryTable<Tag, kTagsMax, 4096> tags;
   RegistryTable<SiteEntry, kSitesMax, 16'384> sites;
+  RegistryTable<SiteHistory, kSitesMax, 16'384> histories;
+  RegistryTable<Word, kWordsMax, 16'384> words;
+  LeaseMeters meters;
   std::atomic<std::uint64_t> match_errors{0};
   std::atomic<std::uint64_t> walks{0};
 
@@ -51,8 +56,10 @@ struct Registry {
   std::mutex changes;
 
   // REQUIRES: lock is held.
-  void set_hot_bytes(const Module& module) noexcept;
-  void set_hot_byte(RuntimeControl& control) noexcept;
+  void set_hot_bytes(const Module& module) noexcept { set_hot_bytes(module, verdicts.sets()); }
+  void set_hot_bytes(const Module& module, const SourceSets& sets) noexcept;
+  void set_hot_byte(RuntimeControl& control) noexcept { set_hot_byte(control, verdicts.sets()); }
+  void set_hot_byte(RuntimeControl& control, const SourceSets& sets) noexcept;
   void walk() noexcept;
   void link(RuntimeControl& control) noexcept;
   void unlink(RuntimeControl& control) noexcept;

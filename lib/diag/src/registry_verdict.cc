@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry_verdict.h"
 
+#include <bit>
+
 #include <telltale/diag/site.h>
 
 namespace telltale::diag {
 
-bool Verdicts::wanted(const Tag& tag, Flavour flavour, bool flag, const Context* context) const noexcept {
+Decision Verdicts::decide(const SourceBits& all_matches, Flavour flavour, bool flag, const Context* context) const noexcept {
   for (;;) {
     std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
     const AtomicSets& sets = sets_[epoch & 1];
     // The flag stands for a match: the rest of the table of modes is the same for both.
-    std::uint64_t matches = flag ? ~std::uint64_t{0} : tag.matches[epoch & 1].load(std::memory_order_acquire);
+    std::uint64_t matches = flag ? ~std::uint64_t{0} : all_matches.at(epoch);
     const auto& for_all = flavour == Flavour::kControl ? sets.for_controls : sets.for_strings;
-    bool on = (matches & for_all.load(std::memory_order_acquire)) != 0;
-    if (!on) {
-      std::uint64_t filtered = matches & sets.for_clients.load(std::memory_order_acquire);
-      on = filtered != 0 && context != nullptr && context->client != nullptr &&
-           (filtered & filters_of(*context->client, epoch)) != 0;
-    }
-    if (epoch_.load(std::memory_order_relaxed) == epoch) return on;
+    std::uint64_t on = matches & for_all.load(std::memory_order_acquire);
+    std::uint64_t filtered = matches & sets.for_clients.load(std::memory_order_acquire);
+    if (filtered != 0 && context != nullptr && context->client != nullptr) on |= filtered & filters_of(*context->client, epoch);
+    std::uint64_t following = matches & sets.for_followed.load(std::memory_order_acquire);
+    if (following != 0 && context != nullptr && context->followed != 0) on |= followed_by(sets, following, context->followed);
+    std::uint64_t count_only = sets.count_only.load(std::memory_order_acquire);
+    if (epoch_.load(std::memory_order_relaxed) == epoch) return {on & ~count_only, on & count_only};
   }
+}
+
+std::uint64_t Verdicts::followed_by(const AtomicSets& sets, std::uint64_t sources, std::uint64_t lease) noexcept {
+  std::uint64_t on = 0;
+  for (; sources != 0; sources &= sources - 1) {
+    auto i = static_cast<unsigned>(std::countr_zero(sources));
+    if (sets.lease[i].load(std::memory_order_acquire) == lease) on |= std::uint64_t{1} << i;
+  }
+  return on;
 }
 
 // A Client may be shared by threads, and its verdict is two words. Whoever writes them first makes the
@@ -44,31 +55,34 @@ std::uint64_t Verdicts::filters_of(const Client& client, std::uint64_t epoch) co
 }
 
 SourceSets Verdicts::sets() const noexcept {
-  const AtomicSets& sets = sets_[now()];
+  const AtomicSets& sets = sets_[in_force()];
   return {sets.for_controls.load(std::memory_order_acquire), sets.for_strings.load(std::memory_order_acquire),
-          sets.for_clients.load(std::memory_order_acquire)};
+          sets.for_clients.load(std::memory_order_acquire),  sets.for_followed.load(std::memory_order_acquire),
+          sets.count_only.load(std::memory_order_acquire),   {}};
 }
 
 void Verdicts::stage(const SourceSets& sets) noexcept {
-  AtomicSets& next = sets_[now() ^ 1];
+  AtomicSets& next = sets_[in_force() ^ 1];
   next.for_controls.store(sets.for_controls, std::memory_order_release);
   next.for_strings.store(sets.for_strings, std::memory_order_release);
   next.for_clients.store(sets.for_clients, std::memory_order_release);
+  next.for_followed.store(sets.for_followed, std::memory_order_release);
+  next.count_only.store(sets.count_only, std::memory_order_release);
+  for (unsigned i = 0; i < kSourcesMax; ++i) next.lease[i].store(sets.lease[i], std::memory_order_release);
 }
 
-std::uint8_t Verdicts::site_bits(const Tag& tag, bool specific) const noexcept {
-  SourceSets in_force = sets();
-  std::uint64_t matched = matches(tag);
+std::uint8_t Verdicts::hot_bits(const SourceSets& in_force, std::uint64_t matched, bool specific) noexcept {
   unsigned bits = 0;
-  if ((matched & in_force.for_controls) != 0) bits |= kSiteOnForAll;
-  if ((matched & in_force.for_clients) != 0) bits |= kSiteAsksContext;
-  if (specific && (in_force.for_controls | in_force.for_clients) != 0) bits |= kSiteAsksFlag;
+  if ((matched & in_force.for_controls & ~in_force.count_only) != 0) bits |= kSiteOnForAll;
+  if ((matched & ((in_force.for_clients & ~in_force.count_only) | in_force.for_followed)) != 0) bits |= kSiteAsksContext;
+  if ((matched & in_force.count_only) != 0) bits |= kSiteCounts;
+  if (specific && (in_force.for_controls | in_force.for_clients | in_force.for_followed) != 0) bits |= kSiteAsksFlag;
   return static_cast<std::uint8_t>(bits);
 }
 
 bool Verdicts::strings_may_be_on() const noexcept {
   SourceSets in_force = sets();
-  return (in_force.for_strings | in_force.for_clients) != 0;
+  return (in_force.for_strings | in_force.for_clients | in_force.for_followed) != 0;
 }
 
 }  // namespace telltale::diag

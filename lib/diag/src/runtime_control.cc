@@ -3,9 +3,9 @@
 
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/level.h>
-#include <telltale/diag/scope.h>
 #include <telltale/diag/tag.h>
 
+#include "place.h"
 #include "registry.h"
 
 namespace telltale::diag {
@@ -32,10 +32,9 @@ RuntimeControl::~RuntimeControl() {
 
 std::string_view RuntimeControl::tag() const noexcept { return tag_ == nullptr ? std::string_view() : tag_->name; }
 
-bool RuntimeControl::wanted(bool flag) const noexcept {
-  if (!registry().verdicts.wanted(*tag_, Flavour::kControl, flag, current_context())) return false;
-  tag_->hits.fetch_add(1, std::memory_order_relaxed);
-  return true;
+bool RuntimeControl::wanted(bool flag) const noexcept { return tag_wanted(*tag_, Flavour::kControl, flag); }
+bool RuntimeControl::wanted_at(const Place& place, bool flag) const noexcept {
+  return tag_wanted_at(*tag_, Flavour::kControl, place, flag);
 }
 
 }  // namespace telltale::diag

@@ -8,6 +8,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +21,7 @@
 
 #include "registry.h"
 #include "registry_sites.h"
+#include "word_table.h"
 
 namespace telltale::diag {
 namespace {
@@ -30,25 +34,50 @@ std::string_view module_name(const Module& module) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Each site once, with its entry; null: its tag is not valid, or a table is full.
-std::vector<std::pair<Site*, SiteEntry*>> intern_sites(const Module& module) {
-  std::vector<std::pair<Site*, SiteEntry*>> sites;
-  sites.reserve(static_cast<std::size_t>(module.end - module.begin));
-  for (const SiteListItem* item = module.begin; item != module.end; ++item) sites.emplace_back(&site_of(*item), nullptr);
-  std::sort(sites.begin(), sites.end());
-  sites.erase(std::unique(sites.begin(), sites.end()), sites.end());
+struct Interned {
+  Site* site;
+  SiteEntry* entry = nullptr;  // null: its tag is not valid, or a table is full
+};
 
-  std::string_view name = module_name(module);
-  for (auto& [site, entry] : sites) {
-    const SiteMeta& meta = *site->meta;
+std::vector<Interned> sites_of(const Module& module) {
+  std::vector<Interned> sites;
+  sites.reserve(static_cast<std::size_t>(module.end - module.begin));
+  for (const SiteListItem* item = module.begin; item != module.end; ++item) sites.push_back({&site_of(*item)});
+  auto before = [](const Interned& a, const Interned& b) { return a.site < b.site; };
+  auto same = [](const Interned& a, const Interned& b) { return a.site == b.site; };
+  std::sort(sites.begin(), sites.end(), before);
+  sites.erase(std::unique(sites.begin(), sites.end(), same), sites.end());
+  return sites;
+}
+
+// Which one of the sites of one identity this is, in order of line.
+class Ordinals {
+ public:
+  void add(const SiteContent& content) { lines_[identity_of(content, 0)].insert({content.file, content.line}); }
+  std::uint32_t of(const SiteContent& content) const {
+    const auto& lines = lines_.at(identity_of(content, 0));
+    return static_cast<std::uint32_t>(std::distance(lines.begin(), lines.find({content.file, content.line})));
+  }
+
+ private:
+  std::map<std::uint64_t, std::set<std::pair<std::string_view, std::uint32_t>>> lines_;
+};
+
+std::vector<Interned> intern_sites(const Module& module, std::string_view name) {
+  std::vector<Interned> sites = sites_of(module);
+  Ordinals ordinals;
+  for (const Interned& one : sites) ordinals.add(content_of(*one.site->meta, name));
+  for (Interned& one : sites) {
+    const SiteMeta& meta = *one.site->meta;
     if (!valid_tag(meta.tag)) {
       warning("debug tag \"{}\" at {}:{} is not valid (1 to {} bytes of printable ASCII without space and '%'): it stays off",
               meta.tag, meta.file, meta.line, kTagBytesMax);
       continue;
     }
     Tag* tag = intern_tag(meta.tag);
-    if (tag != nullptr) entry = intern_site(meta, *tag, name);
-    if (entry == nullptr) warning("no room for the debug site at {}:{}: it stays off", meta.file, meta.line);
+    SiteContent content = content_of(meta, name);
+    if (tag != nullptr) one.entry = intern_site(content, *tag, ordinals.of(content));
+    if (one.entry == nullptr) warning("no room for the debug site at {}:{}: it stays off", meta.file, meta.line);
   }
   return sites;
 }
@@ -64,7 +93,9 @@ void count_copies(const Module& module, std::uint32_t step) noexcept {
 
 void add_module(Module& module) {
   Registry& all = registry();
-  auto sites = intern_sites(module);
+  const Word* name = intern_word(module_name(module));
+  auto sites = intern_sites(module, name == nullptr ? std::string_view("?") : name->text);
+  module.name.store(name, std::memory_order_release);
   RegistryLock guard;
   for (auto& [site, entry] : sites) site->entry.store(entry, std::memory_order_release);
   count_copies(module, 1);
@@ -92,8 +123,11 @@ bool site_wanted(const Site& site, bool flag) noexcept {
   if (entry == nullptr) return false;
   const Context* context = current_context();
   flag = entry->specific && (flag || (context != nullptr && context->locked_on));
-  if (!registry().verdicts.wanted(*entry->tag, Flavour::kControl, flag, context)) return false;
-  entry->hits.fetch_add(1, std::memory_order_relaxed);
+  Registry& all = registry();
+  Decision wanted = all.verdicts.decide(entry->matches, Flavour::kControl, flag, context);
+  if (wanted.count != 0) entry->history->counted.fetch_add(1, std::memory_order_relaxed);
+  if (wanted.print == 0 || !all.meters.charge(wanted.print)) return false;
+  entry->history->hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 

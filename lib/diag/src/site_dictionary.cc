@@ -1,38 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "site_dictionary.h"
 
-#include <array>
 #include <cstring>
 #include <memory>
 
 #include "registry.h"
 #include "short_function.h"
+#include "word_table.h"
 
 namespace telltale::diag {
 namespace {
 
-// What makes two sites one entry.
-struct Content {
-  std::string_view tag, format, file, function, module;
-  std::uint32_t line;
-  bool specific;
-};
-
-std::uint64_t hash_of(const Content& content) noexcept {
+std::uint64_t hash_of(const SiteContent& content) noexcept {
   std::uint64_t hash = kHashSeed;
   for (std::string_view text : {content.tag, content.format, content.file, content.function, content.module}) {
     hash = hash_bytes(text.data(), text.size(), hash);
     hash = hash_bytes("", 1, hash);
   }
   hash = hash_bytes(reinterpret_cast<const char*>(&content.line), sizeof content.line, hash);
-  return hash ^ (content.specific ? 1 : 0);
+  return hash ^ (content.specific ? 1 : 0) ^ (content.at_run_time ? 2 : 0);
 }
 
-SiteEntry* find(const Content& content, std::uint64_t hash) noexcept {
+SiteEntry* find(const SiteContent& content, std::uint64_t hash) noexcept {
   return registry().sites.find(hash, [&content](const SiteEntry& entry) {
-    return entry.line == content.line && entry.specific == content.specific && entry.tag->name == content.tag &&
-           entry.format == content.format && entry.file == content.file && entry.function == content.function &&
-           entry.module == content.module;
+    return entry.line == content.line && entry.specific == content.specific && entry.at_run_time == content.at_run_time &&
+           entry.tag->name == content.tag && entry.format == content.format && entry.file == content.file &&
+           entry.function == content.function && entry.module == content.module;
   });
 }
 
@@ -42,44 +35,96 @@ struct Fresh {
   std::unique_ptr<char[]> text;
 };
 
-Fresh make_entry(const Content& content, Tag& tag, std::uint64_t hash) {
+Fresh make_entry(const SiteContent& content, Tag& tag, std::uint64_t hash) {
   Fresh fresh{std::make_unique<SiteEntry>(), nullptr};
   SiteEntry& entry = *fresh.entry;
-  const std::array<std::string_view, 4> from{content.format, content.file, content.function, content.module};
-  const std::array<std::string_view*, 4> to{&entry.format, &entry.file, &entry.function, &entry.module};
-  std::size_t size = 0;
-  for (std::string_view text : from) size += text.size() + 1;
-  fresh.text.reset(new char[size]());
-  char* at = fresh.text.get();
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::memcpy(at, from[i].data(), from[i].size());
-    *to[i] = {at, from[i].size()};
-    at += from[i].size() + 1;
-  }
+  const Word* file = intern_word(content.file);
+  const Word* function = intern_word(content.function);
+  const Word* module = intern_word(content.module);
+  if (file == nullptr || function == nullptr || module == nullptr) return {};
+  entry.file_word = file->number;
+  entry.function_word = function->number;
+  entry.module_word = module->number;
+  entry.file = file->text;
+  entry.function = function->text;
+  entry.module = module->text;
+  fresh.text.reset(new char[content.format.size() + 1]());
+  std::memcpy(fresh.text.get(), content.format.data(), content.format.size());
+  entry.format = {fresh.text.get(), content.format.size()};
   entry.hash = hash;
   entry.tag = &tag;
+  entry.tag_number = tag.number;
   entry.line = content.line;
   entry.specific = content.specific;
+  entry.at_run_time = content.at_run_time;
   return fresh;
+}
+
+SiteHistory* intern_history(std::uint64_t identity, Tag& tag) {
+  auto& histories = registry().histories;
+  auto known = [&] { return histories.find(identity, [](const SiteHistory&) { return true; }); };
+  if (SiteHistory* history = known()) return history;
+  if (!histories.reserve()) return nullptr;
+  auto fresh = std::make_unique<SiteHistory>();
+  fresh->hash = identity;
+  fresh->tag = &tag;
+  RegistryLock guard;
+  if (SiteHistory* history = known()) {
+    histories.cancel_reservation();
+    return history;
+  }
+  histories.append(fresh.get());
+  return fresh.release();
 }
 
 }  // namespace
 
-SiteEntry* intern_site(const SiteMeta& meta, Tag& tag, std::string_view module) {
+SiteContent content_of(const SiteMeta& meta, std::string_view module) noexcept {
+  return {meta.tag, meta.format, meta.file, short_function(meta.function), module, meta.line, meta.specific, false};
+}
+
+std::uint64_t identity_of(const SiteContent& content, std::uint32_t ordinal) noexcept {
+  std::uint64_t hash = kHashSeed;
+  for (std::string_view text : {content.module, content.function, content.tag, content.format}) {
+    hash = hash_bytes(text.data(), text.size(), hash);
+    hash = hash_bytes("", 1, hash);
+  }
+  return ordinal == 0 ? hash : hash_bytes(reinterpret_cast<const char*>(&ordinal), sizeof ordinal, hash);
+}
+
+Subject subject_of(const SiteEntry& entry) noexcept {
+  return {entry.tag->name, entry.file, entry.function, entry.module, entry.format, entry.line};
+}
+
+SiteEntry* find_site(const SiteContent& content) noexcept { return find(content, hash_of(content)); }
+
+SiteEntry* intern_site(const SiteContent& content, Tag& tag, std::uint32_t ordinal) {
   Registry& all = registry();
-  const Content content{tag.name, meta.format, meta.file, short_function(meta.function), module, meta.line, meta.specific};
   std::uint64_t hash = hash_of(content);
   if (SiteEntry* known = find(content, hash)) return known;
-  if (!all.sites.reserve()) return nullptr;
+  SiteHistory* history = intern_history(identity_of(content, ordinal), tag);
+  if (history == nullptr || !all.sites.reserve()) return nullptr;
   Fresh fresh = make_entry(content, tag, hash);
-  RegistryLock guard;
-  if (SiteEntry* known = find(content, hash)) {
+  if (fresh.entry == nullptr) {
     all.sites.cancel_reservation();
-    return known;
+    return nullptr;
   }
-  all.sites.append(fresh.entry.get());
-  fresh.text.release();
-  return fresh.entry.release();
+  fresh.entry->history = history;
+  for (;;) {
+    Snapshot at = snapshot();
+    std::uint64_t matches = at.sources == nullptr ? 0 : at.sources->match_site(subject_of(*fresh.entry));
+    RegistryLock guard;
+    if (SiteEntry* known = find(content, hash)) {
+      all.sites.cancel_reservation();
+      return known;
+    }
+    if (all.verdicts.epoch() != at.epoch) continue;  // changed while we matched
+    all.verdicts.set_new(fresh.entry->matches, matches);
+    all.sites.append(fresh.entry.get());
+    history->newest.store(fresh.entry->number, std::memory_order_relaxed);
+    fresh.text.release();
+    return fresh.entry.release();
+  }
 }
 
 const SiteEntry* site_by_number(std::uint32_t number) noexcept { return registry().sites.by_number(number); }

@@ -3,9 +3,8 @@
 // The dictionary: what a site number in a record means, long after the module is gone.
 //
 // An entry copies everything a line or a listing shows, so nobody follows a pointer into a module. It is
-// kept for good and found again by content: a module that is loaded a second time gets its old entries,
-// with their hits. Copies of one site (inlining, constructors) and instantiations of one template share
-// an entry.
+// kept for good and found again by content: a module that is loaded a second time gets its old entries.
+// Copies of one site (inlining, constructors) and instantiations of one template share an entry.
 //
 // **Thread safety:** thread-safe.
 
@@ -16,9 +15,28 @@
 #include <telltale/diag/export.h>
 #include <telltale/diag/site.h>
 
+#include "source_bits.h"
+
 namespace telltale::diag {
 
 struct Tag;
+struct Subject;
+
+// What is counted of a site, by its identity: module, function, tag and format. Line numbers may move and
+// modules may go; a site that comes back finds its history.
+struct SiteHistory {
+  std::uint32_t number = 0;
+  std::uint64_t hash = 0;  // the identity
+  SiteHistory* next_in_chain = nullptr;
+  Tag* tag = nullptr;
+  std::atomic<std::uint32_t> newest{0};  // number of the last entry made for it
+  // On a line of its own: threads write it while others read the text.
+  alignas(64) std::atomic<std::uint64_t> hits{0};
+  std::atomic<std::uint64_t> counted{0};  // by previews
+  // Written by the backend.
+  std::atomic<std::uint64_t> lines{0};
+  std::atomic<std::uint64_t> bytes{0};
+};
 
 // All text ends with a NUL behind the view and is never freed.
 struct SiteEntry {
@@ -33,18 +51,34 @@ struct SiteEntry {
   std::string_view module;    // base name of the file it was loaded from
   std::uint32_t line = 0;
   bool specific = false;
+  bool at_run_time = false;  // a call whose tag is only known at run time, first seen there
+  // Numbers of tag and words, for those that look at every site.
+  std::uint32_t tag_number = 0, file_word = 0, function_word = 0, module_word = 0;
+  SiteHistory* history = nullptr;
 
+  SourceBits matches;  // bit n: source n's rules have it on
   std::atomic<std::uint8_t> state{0};    // the hot byte as last written; of the module's last moment, once unloaded
   std::atomic<std::uint32_t> loaded{0};  // copies in loaded modules
-  // On a line of its own: threads write it while others read the text.
-  alignas(64) std::atomic<std::uint64_t> hits{0};
 };
 
 inline constexpr std::uint32_t kSitesMax = 262'144;
 
-// The entry with that content, made if it is new. Null: kSitesMax entries exist.
-// REQUIRES: no lock is held. Cost: as intern_tag().
-SiteEntry* intern_site(const SiteMeta& meta, Tag& tag, std::string_view module);
+// What makes two sites one entry.
+struct SiteContent {
+  std::string_view tag, format, file, function, module;
+  std::uint32_t line = 0;
+  bool specific = false;
+  bool at_run_time = false;
+};
+SiteContent content_of(const SiteMeta& meta, std::string_view module) noexcept;
+// Stable across builds. `ordinal`: of several such sites, which one, from 0.
+std::uint64_t identity_of(const SiteContent& content, std::uint32_t ordinal) noexcept;
+
+// The entry with that content, made and matched against the rules in force if it is new. Null: kSitesMax
+// entries exist. REQUIRES: no lock is held. Cost: as intern_tag().
+SiteEntry* intern_site(const SiteContent& content, Tag& tag, std::uint32_t ordinal);
+SiteEntry* find_site(const SiteContent& content) noexcept;
+Subject subject_of(const SiteEntry& entry) noexcept;
 
 // For the backend: null for 0 and unknown numbers. Cost: no lock, two loads.
 TELLTALE_EXPORT const SiteEntry* site_by_number(std::uint32_t number) noexcept;

@@ -13,9 +13,9 @@
 
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/one_writer_multi_reader.h>
-#include <telltale/diag/scope.h>
 #include <telltale/diag/tag.h>
 
+#include "place.h"
 #include "registry.h"
 #include "registry_immortal.h"
 #include "string_tag.h"
@@ -66,40 +66,39 @@ __attribute__((constructor)) void watch_forks() noexcept {
 }
 
 // The cache is full: matches the name against the sources in force, and keeps nothing.
-bool match_uncached(std::string_view name, bool flag) {
+bool match_uncached(std::string_view name, const Place* place, bool flag) {
   the_string_tags.value.uncached.fetch_add(1, std::memory_order_relaxed);
-  Registry& all = registry();
-  for (;;) {
-    Snapshot at = snapshot();
-    if (at.sources == nullptr) return false;
-    Tag passing;
-    passing.matches[at.epoch & 1].store(at.sources->match(name), std::memory_order_relaxed);
-    bool on = all.verdicts.wanted(passing, Flavour::kString, flag, current_context());
-    if (all.verdicts.epoch() == at.epoch) return on;
-  }
+  Tag passing;
+  passing.name = name;
+  return tag_wanted_uncached(passing, Flavour::kString, place, flag);
 }
 
-bool wanted(Tag& tag, bool flag) noexcept {
-  if (!registry().verdicts.wanted(tag, Flavour::kString, flag, current_context())) return false;
-  tag.hits.fetch_add(1, std::memory_order_relaxed);
-  return true;
+bool wanted(Tag& tag, const Place* place, bool flag) noexcept {
+  return place == nullptr ? tag_wanted(tag, Flavour::kString, flag) : tag_wanted_at(tag, Flavour::kString, *place, flag);
 }
 
-}  // namespace
-
-bool string_tag_wanted(std::string_view name, bool flag) noexcept try {
+bool string_tag_wanted(std::string_view name, const Place* place, bool flag) noexcept try {
   if (!valid_tag(name)) return false;
   StringTags& cache = the_string_tags.value;
   std::uint64_t hash = hash_bytes(name.data(), name.size());
-  if (Tag* known = cache.find(name, hash)) return wanted(*known, flag);
-  if (cache.full()) return match_uncached(name, flag);
+  if (Tag* known = cache.find(name, hash)) return wanted(*known, place, flag);
+  if (cache.full()) return match_uncached(name, place, flag);
   Tag* tag = intern_tag(name);
-  if (tag == nullptr || !cache.insert(*tag)) return match_uncached(name, flag);
-  return wanted(*tag, flag);
+  if (tag == nullptr || !cache.insert(*tag)) return match_uncached(name, place, flag);
+  return wanted(*tag, place, flag);
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-std::uint64_t string_tags_uncached() noexcept { return the_string_tags.value.uncached.load(std::memory_order_relaxed); }
+}  // namespace
+
+bool string_tag_wanted(std::string_view name, bool flag) noexcept { return string_tag_wanted(name, nullptr, flag); }
+bool string_tag_wanted_at(std::string_view name, const Place& place, bool flag) noexcept {
+  return string_tag_wanted(name, &place, flag);
+}
+
+std::uint64_t string_tags_uncached() noexcept {
+  return the_string_tags.value.uncached.load(std::memory_order_relaxed) + places_uncached();
+}
 
 }  // namespace telltale::diag

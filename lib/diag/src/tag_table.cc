@@ -57,14 +57,15 @@ Tag* intern_tag(std::string_view name) {
   FreshTag fresh = make_tag(name, hash);
   for (;;) {
     Snapshot at = snapshot();
-    std::uint64_t matches = at.sources == nullptr ? 0 : at.sources->match(name);
+    TagMatches matches = at.sources == nullptr ? TagMatches{} : at.sources->match_tag(name);
     RegistryLock guard;
     if (Tag* known = find(name, hash)) {
       all.tags.cancel_reservation();
       return known;
     }
     if (all.verdicts.epoch() != at.epoch) continue;  // changed while we matched
-    all.verdicts.set_new(*fresh, matches);
+    all.verdicts.set_new(fresh->matches, matches.may);
+    all.verdicts.set_new(fresh->by_place, matches.by_place);
     all.tags.append(fresh.get());
     return fresh.release();
   }

@@ -2,18 +2,19 @@
 #pragma once
 // Tags: every name any site, run-time control or string-tag call has used, interned for good.
 //
-// A Tag is what sites, controls and string-tag calls share: its name, copied, a number, and which
-// sources (base and leases) have a pattern that matches it. Number and name outlive the module that
-// brought them.
+// A Tag is what sites, controls and string-tag calls share: its name, copied, a number, and which sources
+// (base and leases) have it on, for calls that are no sites and have the verdict of their tag. Number and
+// name outlive the module that brought them.
 //
 // **Thread safety:** thread-safe.
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string_view>
 
 #include <telltale/diag/export.h>
+
+#include "source_bits.h"
 
 namespace telltale::diag {
 
@@ -23,13 +24,14 @@ struct Tag {
   Tag* next_in_chain = nullptr;
   std::string_view name;  // ends with a NUL behind it; never freed
 
-  // Bit n: source n's pattern matches. Two copies: that of the epoch in force, and that of the next
-  // (registry_verdict.h). Written under the registry's lock.
-  std::array<std::atomic<std::uint64_t>, 2> matches{};
+  // Bit n: source n's rules have it on at some place; and, of those, where the place decides.
+  SourceBits matches;
+  SourceBits by_place;
 
   // Enabled calls of run-time controls and string tags; a site counts its own. On a line of its own:
   // threads write it while others read the verdict.
   alignas(64) std::atomic<std::uint64_t> hits{0};
+  std::atomic<std::uint64_t> counted{0};  // by previews
 };
 
 inline constexpr std::uint32_t kTagsMax = 65'536;

@@ -2,6 +2,7 @@
 #include "control/ttctl/command_line.h"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +11,7 @@
 
 #include "control/default_path.h"
 #include "control/query.h"
+#include "control/ttctl/debug_commands.h"
 #include "control/ttctl/printable.h"
 #include "control/utf8.h"
 #include "hint/near_words.h"
@@ -26,8 +28,7 @@ std::string refuse_text(const std::string& text) { return text.empty() ? "must n
 
 // What the options are parsed into.
 struct Given {
-  std::string control, config, name, value, regex, tags, client_ip;
-  bool append = false, all_clients = false;
+  std::string control, config, name, value, regex;
 };
 
 std::string render_stopping(const json::object&) { return {}; }
@@ -47,7 +48,7 @@ class Parser {
                 default_control_path(default_runtime_dir()) +
                 ".\nExit status: 0 done, 1 refused by the daemon, 2 wrong command line, 3 no answer from the daemon.");
     add_config();
-    add_debug();
+    debug_.emplace(group("debug", "switch debug output, and see what is on"), command_);
     command(app_, "status", "what the daemon is doing", [this] { ask("GET", "/v1/status", render_status); });
     command(app_, "stop", "stop the daemon, and wait until it has ended", [this] {
       ask("POST", "/v1/stop", render_stopping);
@@ -107,11 +108,8 @@ class Parser {
     return *sub;
   }
 
-  void ask(const char* method, std::string target, std::string (*render)(const json::object&), json::object content = {}) {
-    command_.method = method;
-    command_.target = std::move(target);
-    command_.render = render;
-    if (!content.empty()) command_.content = json::serialize(content);
+  void ask(const char* method, std::string target, std::string (*render)(const json::object&), const json::object& content = {}) {
+    command_.ask(method, std::move(target), render, content);
   }
 
   void add_config() {
@@ -142,36 +140,25 @@ class Parser {
     command(config, "reload", "read the configuration files again", [this] { ask("POST", "/v1/config/reload", render_reload); });
   }
 
-  void add_debug() {
-    CLI::App& debug = group("debug", "switch debug output, and see what is on");
-    CLI::App& enable = command(debug, "enable", "open a lease: the tags are on until 'debug disable'", [this] {
-      json::object content{{"tags", given_.tags}};
-      if (given_.append) content["append"] = true;
-      if (!given_.client_ip.empty()) content["client_ip"] = given_.client_ip;
-      if (given_.all_clients) content["all_clients"] = true;
-      ask("POST", "/v1/debug/enable", render_enabled, std::move(content));
-      command_.arguments = {{"tags", given_.tags, "--tags"}, {"client_ip", given_.client_ip, "--client-ip"}};
-    });
-    text_option(enable, "--tags", given_.tags, "pattern, matched at the start of a tag: 'http|dns'")
-        ->required()
-        ->type_name("RE");
-    enable.add_flag("--append", given_.append, "keep the leases that are open; without it they end");
-    CLI::Option* client = text_option(enable, "--client-ip", given_.client_ip,
-                                      "only for these clients: addresses and CIDR blocks, comma-separated")
-                              ->type_name("ADDR");
-    enable.add_flag("--all-clients", given_.all_clients, "print for all clients though output is limited to some now")
-        ->excludes(client);
-    command(debug, "disable", "end all leases and set proxy.config.diags.debug.enabled to 0",
-            [this] { ask("POST", "/v1/debug/disable", render_disabled); });
-    command(debug, "tags", "every tag: on or off, sites, hits", [this] { ask("GET", "/v1/debug/tags", render_tags); });
-  }
-
   CLI::App app_{"Commands a running telltale daemon through its control socket."};
   Given given_;
   Command command_;
+  std::optional<DebugCommands> debug_;  // made when app_ is as its commands shall be
 };
 
 }  // namespace
+
+void Command::ask(const char* with_method, std::string of, std::string (*show)(const json::object&),
+                  const json::object& with_content) {
+  method = with_method;
+  target = std::move(of);
+  render = show;
+  if (!with_content.empty()) content = json::serialize(with_content);
+}
+
+void Command::ask(const char* with_method, std::string of, std::string (*show)(const json::object&)) {
+  ask(with_method, std::move(of), show, {});
+}
 
 tl::expected<Command, Usage> parse_command_line(std::vector<std::string> arguments, const std::string& environment_path) {
   return Parser().parse(std::move(arguments), environment_path);

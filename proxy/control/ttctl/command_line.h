@@ -4,6 +4,7 @@
 //
 // **Thread safety:** thread-safe.
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "control/ttctl/render.h"
 
 namespace telltale::control {
+
+class Client;
+struct Reply;
 
 struct Command {
   std::string control_path;
@@ -24,6 +28,13 @@ struct Command {
   Arguments arguments;  // for carets in errors
   std::string (*render)(const boost::json::object&) = nullptr;
   bool stops = false;  // wait until the daemon has ended
+  // Of a command that takes more than one request; null: that above is the only one.
+  tl::expected<Reply, std::string> (*talk)(Client&, const Command&) = nullptr;
+  std::chrono::milliseconds wait{0};  // between two of its requests
+
+  void ask(const char* with_method, std::string of, std::string (*show)(const boost::json::object&),
+           const boost::json::object& with_content);
+  void ask(const char* with_method, std::string of, std::string (*show)(const boost::json::object&));
 };
 
 // Nothing to do but print: help, or what is wrong with the command line.

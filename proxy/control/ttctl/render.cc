@@ -97,59 +97,6 @@ std::string render_status(const json::object& answer) {
   return lines;
 }
 
-std::string render_tags(const json::object& answer) {
-  std::vector<std::array<std::string, 4>> rows{{"STATE", "TAG", "SITES", "HITS"}};
-  for (const json::value& one : answer.at("tags").as_array()) {
-    const json::object& tag = one.as_object();
-    rows.push_back({text(tag.at("state")), text(tag.at("tag")), shown(tag.at("sites")), shown(tag.at("hits"))});
-  }
-  if (rows.size() == 1) return "no tag is known\n";
-  std::array<std::size_t, 4> width{};
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  }
-  std::string lines;
-  for (const auto& row : rows) {
-    lines += fmt::format("{:<{}}  {:<{}}  {:>{}}  {:>{}}\n", row[0], width[0], row[1], width[1], row[2], width[2], row[3],
-                         width[3]);
-  }
-  return lines;
-}
-
-std::string render_enabled(const json::object& answer) {
-  const json::object& lease = answer.at("lease").as_object();
-  std::string lines = fmt::format("lease {}: tags {}\n", shown(lease.at("id")), text(lease.at("tags")));
-  const json::value* clients = lease.if_contains("client_ip");
-  lines += fmt::format("clients: {}\n", clients != nullptr ? text(*clients) : "all");
-
-  for (const json::value& tag : answer.at("tags_on").as_array()) lines += fmt::format("on: {}\n", text(tag));
-  if (answer.at("tags_on").as_array().empty()) {
-    std::vector<std::string> near;
-    for (const json::value& name : answer.at("near").as_array()) near.push_back(text(name));
-    lines += near.empty() ? "no tag matches yet; 'ttctl debug tags' lists those there are\n"
-                          : fmt::format("no tag matches yet; {}\n", hint::did_you_mean(near));
-  }
-
-  const json::array& destinations = answer.at("lines_go_to").as_array();
-  for (const json::value& one : destinations) {
-    const json::value* path = one.as_object().if_contains("path");
-    lines += fmt::format("lines go to: {}\n", path != nullptr ? text(*path) : text(one.at("kind")));
-  }
-  if (destinations.empty()) lines += "lines go nowhere: proxy.config.diags.output.debug names no output\n";
-  return lines;
-}
-
-std::string render_disabled(const json::object& answer) {
-  const json::object& before = answer.at("enabled_before").as_object();
-  std::string lines = fmt::format("leases ended: {}\n", shown(answer.at("leases_ended")));
-  if (text(before.at("value")) == "0") {
-    lines += fmt::format("{}: 0, as before\n", text(before.at("name")));
-  } else {
-    lines += fmt::format("{}: 0, was {} ({})\n", text(before.at("name")), text(before.at("value")), text(before.at("source")));
-  }
-  return lines;
-}
-
 std::string render_errors(const json::object& answer, const Arguments& arguments) {
   std::string lines;
   for (const json::value& one : answer.at("errors").as_array()) {

@@ -22,9 +22,6 @@ namespace telltale::control {
 [[nodiscard]] std::string render_set(const boost::json::object& answer);
 [[nodiscard]] std::string render_reload(const boost::json::object& answer);
 [[nodiscard]] std::string render_status(const boost::json::object& answer);         // sections, values aligned
-[[nodiscard]] std::string render_tags(const boost::json::object& answer);           // a table
-[[nodiscard]] std::string render_enabled(const boost::json::object& answer);
-[[nodiscard]] std::string render_disabled(const boost::json::object& answer);
 
 // What the command line named. An error's `where` may name one of them, and its offset then counts in it.
 struct Argument {

@@ -62,16 +62,17 @@ Outcome run(std::vector<std::string> arguments, const std::string& environment_p
   }
   auto client = Client::connect(command->control_path, patience.answer);
   if (!client) return failure(kExitNoAnswer, client.error());
-  auto reply = client->ask(command->method, command->target, command->content);
-  if (!reply) return failure(kExitNoAnswer, reply.error());
   try {
+    auto reply = command->talk != nullptr ? command->talk(*client, *command)
+                                          : client->ask(command->method, command->target, command->content);
+    if (!reply) return failure(kExitNoAnswer, reply.error());
     Outcome outcome = show(*command, *reply);
     if (!command->stops || outcome.exit_status != kExitDone) return outcome;
     Outcome ended = await_end(*client, patience.end);
     if (command->json) ended.out = std::move(outcome.out);
     return ended;
   } catch (const std::exception&) {
-    return failure(kExitRefused, fmt::format("the daemon's answer is not understood: {}", reply->content));
+    return failure(kExitRefused, fmt::format("the daemon's answer to {} {} is not understood", command->method, command->target));
   }
 }
 

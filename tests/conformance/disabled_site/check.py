@@ -103,6 +103,14 @@ def check_not_unique(path):
         sys.exit(f"{path}: these symbols keep it in memory after dlclose():\n" + "\n".join(unique))
 
 
+def can_link_lto(compiler, linker, folder):
+    """Does this linker have the compiler's plug-in? That of another version of LLVM has not."""
+    source = folder / "nothing.cc"
+    source.write_text("int nothing() { return 0; }\n")
+    return subprocess.run([compiler, "-flto", "-shared", "-fPIC", f"-fuse-ld={linker}", source, "-o", folder / "nothing.so"],
+                          capture_output=True, check=False).returncode == 0
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--include", required=True)
@@ -125,13 +133,22 @@ def main():
             check(compiler, "executable", program)
             check(compiler, "library", library)
             check_not_unique(library)
+            combinations = []
             for linker in ("bfd", "gold", "lld"):
                 if linker != "bfd" and shutil.which(f"ld.{linker}") is None:
                     continue
                 run(*common, "-fPIC", "-shared", "-ffunction-sections", f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library,
                     options.library, "-lfmt")
                 check_listed(compiler, f"library linked by {linker} with garbage collection", library)
-            print(f"{compiler}: {SITES} disabled sites, each one compare and one branch, in the executable and in a library")
+                if not can_link_lto(compiler, linker, pathlib.Path(folder)):
+                    continue
+                for kind, flags in (("library", ("-fPIC", "-shared")), ("executable", ("-fPIE", "-pie", HERE / "main.cc"))):
+                    run(*common, *flags, "-flto", "-ffunction-sections", f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library,
+                        options.library, "-lfmt")
+                    check_listed(compiler, f"{kind} linked by {linker} with LTO and garbage collection", library)
+                combinations.append(linker)
+            print(f"{compiler}: {SITES} disabled sites, each one compare and one branch, in the executable and in a library; "
+                  f"as many with LTO by {', '.join(combinations) or 'no linker here'}")
     check_not_unique(options.plugin)
 
 

@@ -193,10 +193,10 @@ TEST_CASE("config folder: the check of tag patterns holds for file, --set and -T
   folder.write("records.yaml", "records: {diags.debug.tags: bad}\n");
   folder.write("remap.config", "");
   FolderOptions with = options();
-  with.check_tags = [](std::string_view text) -> std::optional<std::string> {
+  with.check_tags = TagPatternCheck([](std::string_view text) -> std::optional<std::string> {
     if (text == "bad") return "is bad";
     return std::nullopt;
-  };
+  });
   with.set = {"proxy.config.diags.debug.tags=bad"};
   with.tags = "bad";
   CHECK(problems_of(load_folder(folder.path, with)).size() == 3);

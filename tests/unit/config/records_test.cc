@@ -57,11 +57,11 @@ TEST_CASE("Records: what needs a restart cannot be set at run time, since it wou
 
 TEST_CASE("Records: the check of tag patterns stays with every set", "[config][records]") {
   int asked = 0;
-  const Records records = Records::defaults([&](std::string_view text) -> std::optional<std::string> {
+  const Records records = Records::defaults(TagPatternCheck([&](std::string_view text) -> std::optional<std::string> {
     ++asked;
     if (text == "bad") return "is bad";
     return std::nullopt;
-  });
+  }));
   const auto changed = records.with(Record::kDiagsDebugTags, "cache", Source::runtime());
   REQUIRE(changed);
   CHECK(changed->string(Record::kDiagsDebugTags) == "cache");

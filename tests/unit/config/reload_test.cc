@@ -120,7 +120,7 @@ TEST_CASE("reload: what the command line decides is not said to need a restart",
 
 TEST_CASE("reload: a value that the running check refuses leaves all as it was", "[config][reload]") {
   const Records running =
-      Records::defaults([](std::string_view) { return std::optional<std::string>("is refused"); });
+      Records::defaults(TagPatternCheck([](std::string_view) { return std::optional<std::string>("is refused"); }));
   const auto result =
       reload(file_with(""), running, file_with("  diags.debug.tags: x\n  diags.show_location: 2\n"));
   REQUIRE_FALSE(result);

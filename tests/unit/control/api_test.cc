@@ -109,16 +109,18 @@ TEST_CASE("api: a refused reload lists every problem", "[control][api]") {
 
 TEST_CASE("api: enable answers with lease, tags and where the lines go", "[control][api][debug]") {
   FakeTarget target;
-  Answer got = answer(target, "POST", "/v1/debug/enable", R"({"tags":"http","append":true,"client_ip":"127.0.0.2"})");
+  target.lease_default.reset();
+  Answer got = answer(target, "POST", "/v1/debug/enable", R"({"tags":"http","append":true,"client_ip":"127.0.0.2"})", "uid 0 pid 7");
   CHECK(got.status == 200);
   REQUIRE(target.requests.size() == 1);
   CHECK(target.requests[0].tags == "http");
   CHECK(target.requests[0].client_ip == "127.0.0.2");
   CHECK(target.requests[0].append);
   CHECK(got.json ==
-        "{\"version\":1,\"lease\":{\"id\":1,\"tags\":\"http\",\"client_ip\":\"127.0.0.2\"},\"tags_on\":[\"http\",\"http_hdrs\"],"
+        "{\"version\":1,\"lease\":{\"id\":1,\"tags\":\"http\",\"client_ip\":\"127.0.0.2\",\"kind\":\"print\",\"owner\":\"uid 0 pid 7\","
+        "\"opened\":\"1970-01-01T00:00:00Z\",\"lines\":0},\"tags_on\":[\"http\",\"http_hdrs\"],\"sites_on\":3,"
         "\"lines_go_to\":[{\"kind\":\"stderr\"},{\"kind\":\"file\",\"path\":\"/logs/diags.log\"}]}\n");
-  CHECK(got.change == "opened lease 1: tags 'http', clients 127.0.0.2");
+  CHECK(got.change == "opened lease 1: tags 'http', rules '', clients 127.0.0.2");
 }
 
 TEST_CASE("api: a pattern that matches nothing is taken, and near names are told", "[control][api][debug]") {

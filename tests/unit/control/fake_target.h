@@ -25,6 +25,12 @@ struct FakeTarget : Target {
   std::vector<diag::LeaseRequest> requests;
   std::vector<Destination> destinations{{"stderr"}, {"file", "/logs/diags.log"}};
   std::function<void()> on_stop;
+  std::optional<std::chrono::milliseconds> lease_default = std::chrono::minutes(10);
+  std::vector<diag::SiteState> sites;
+  std::vector<diag::SiteQuery> site_queries;
+  std::optional<FollowRequest> follow;
+  int followed_asked = 0;
+  std::uint64_t followed_lost = 0;
   int stops = 0;
   int calls = 0;  // of anything that reads or changes
 
@@ -85,8 +91,10 @@ struct FakeTarget : Target {
       return tl::unexpected(Error{.what = "missing closing parenthesis", .offset = 6, .where = "tags"});
     }
     if (!request.append) state.leases.clear();
-    state.leases.push_back({++last_lease, request.tags, request.client_ip});
-    Enabled enabled{state.leases.back(), {}, destinations};
+    state.leases.push_back({.id = ++last_lease, .tags = request.tags, .client_ip = request.client_ip, .rules = request.rules,
+                            .max_lines = request.max_lines, .owner = request.owner, .reason = request.reason});
+    if (request.duration) state.leases.back().ends = std::chrono::steady_clock::now() + *request.duration;
+    Enabled enabled{state.leases.back(), {}, 3, destinations};
     std::copy_if(tags.begin(), tags.end(), std::back_inserter(enabled.tags_on),
                  [&](const std::string& tag) { return tag.rfind(request.tags, 0) == 0; });
     return enabled;
@@ -98,6 +106,58 @@ struct FakeTarget : Target {
     state.leases.clear();
     enabled = "0";
     return disabled;
+  }
+  std::optional<std::chrono::milliseconds> debug_lease_default() override { return lease_default; }
+  Result<diag::Lease> debug_end(std::uint64_t id) override {
+    ++calls;
+    for (auto at = state.leases.begin(); at != state.leases.end(); ++at) {
+      if (at->id != id) continue;
+      diag::Lease ended = *at;
+      state.leases.erase(at);
+      return ended;
+    }
+    return tl::unexpected(Error{.what = "no such lease is open", .where = "id"});
+  }
+  Result<diag::SiteList> debug_sites(const diag::SiteQuery& query) override {
+    ++calls;
+    site_queries.push_back(query);
+    if (query.tags == "(") return tl::unexpected(Error{.what = "missing closing parenthesis", .offset = 1, .where = "tags"});
+    diag::SiteList list;
+    for (const diag::SiteState& site : sites) {
+      if (site.number <= query.after) continue;
+      if (list.sites.size() == query.limit) {
+        list.next = list.sites.back().number;
+        break;
+      }
+      list.sites.push_back(site);
+    }
+    return list;
+  }
+  Result<Enabled> debug_preview(const diag::LeaseRequest& request) override {
+    ++calls;
+    requests.push_back(request);
+    if (request.tags == "busy") return tl::unexpected(Error{.what = "a preview is running; there is one at a time"});
+    return Enabled{{.id = 9, .tags = request.tags}, {"http"}, 2, {}};
+  }
+  Result<diag::Preview> debug_preview_end(std::uint64_t id) override {
+    ++calls;
+    if (id != 9) return tl::unexpected(Error{.what = "no such preview", .where = "id"});
+    return diag::Preview{std::chrono::seconds(2), 200, 20'000, {{"http", 200, 20'000}}, {{"http1/session.cc:40 (run)", 200, 20'000}}, 0.015};
+  }
+  Result<diag::Lease> debug_follow(const FollowRequest& request) override {
+    ++calls;
+    follow = request;
+    return diag::Lease{.id = 11, .tags = request.lease.tags, .kind = diag::LeaseKind::kFollow};
+  }
+  Result<Followed> debug_followed(std::uint64_t id) override {
+    ++calls;
+    if (id != 11) return tl::unexpected(Error{.what = "no such lease", .where = "id"});
+    using State = Followed::State;
+    switch (followed_asked++) {
+      case 0: return Followed{State::kWaiting};
+      case 1: return Followed{State::kUnderWay, 345, "first\n", 0};
+      default: return Followed{State::kEnded, 345, "second \x1b[1m\nthird\n", followed_lost};
+    }
   }
   std::vector<diag::TagState> debug_tags() override {
     ++calls;

@@ -73,6 +73,7 @@ std::string response(const std::string& status, const std::string& content) {
 
 TEST_CASE("ttctl: each command prints its answer and ends with 0", "[control][ttctl]") {
   RunningServer running;
+  running.target.lease_default.reset();
   struct {
     std::vector<std::string> arguments;
     std::string out;
@@ -90,12 +91,12 @@ TEST_CASE("ttctl: each command prints its answer and ends with 0", "[control][tt
       {{"config", "reload"},
        "changed: proxy.config.diags.debug.tags\nneeds a restart: proxy.config.http.server_ports\n"},
       {{"debug", "enable", "--tags", "http", "--client-ip", "127.0.0.2"},
-       "lease 1: tags http\nclients: 127.0.0.2\non: http\non: http_hdrs\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
+       "lease 1: tags http\nclients: 127.0.0.2\nends: when it is ended\nsites on: 3\non: http\non: http_hdrs\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
       {{"debug", "enable", "--tags", "dns", "--append", "--all-clients"},
-       "lease 2: tags dns\nclients: all\non: dns\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
+       "lease 2: tags dns\nclients: all\nends: when it is ended\nsites on: 3\non: dns\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
       {{"debug", "disable"}, "leases ended: 2\nproxy.config.diags.debug.enabled: 0, as before\n"},
       {{"debug", "enable", "--tags=htpp"},
-       "lease 3: tags htpp\nclients: all\nno tag matches yet; did you mean http?\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
+       "lease 3: tags htpp\nclients: all\nends: when it is ended\nsites on: 3\nno tag matches yet; did you mean http?\nlines go to: stderr\nlines go to: /logs/diags.log\n"},
       {{"status"}, "process\n  version  0.1.0\n  pid      42\ncache\n  hits  18446744073709551615\n  full  false\n"},
       {{"status", "--json"},
        "{\"version\":1,\"status\":{\"process\":{\"version\":\"0.1.0\",\"pid\":42},"
@@ -151,7 +152,12 @@ TEST_CASE("ttctl: a wrong command line ends with 2 and asks nobody", "[control][
            {"config", "match"}, {"config", "match", ""}, {"config", "reload", "x"}, {"debug"}, {"debug", "enable"},
            {"debug", "enable", "http"}, {"debug", "enable", "--tags"}, {"debug", "enable", "--tags", ""},
            {"debug", "enable", "--tags", "a", "--client-ip", ""}, {"debug", "enable", "--tags", "a", "--bogus"},
-           {"debug", "enable", "--tags", "a", "--tags", "b"},
+           {"debug", "enable", "--tags", "a", "--tags", "b"}, {"debug", "enable", "--append"}, {"debug", "enable", "--rule", ""},
+           {"debug", "enable", "--tags", "a", "--for", "5"}, {"debug", "enable", "--tags", "a", "--for", "0s"},
+           {"debug", "enable", "--tags", "a", "--for", "5 s"}, {"debug", "enable", "--tags", "a", "--max-lines", "0"},
+           {"debug", "enable", "--tags", "a", "--max-lines", "-1"}, {"debug", "end"}, {"debug", "end", "x"}, {"debug", "end", "0"},
+           {"debug", "preview", "--tags", "a"}, {"debug", "preview", "--for", "1s"}, {"debug", "preview", "--tags", "a", "--for", "forever"},
+           {"debug", "sites", "x"}, {"debug", "sites", "--file", ""}, {"debug", "follow", "--for", "forever"}, {"debug", "leases", "x"},
            {"debug", "enable", "--tags", "a", "--client-ip", "::1", "--all-clients"}, {"debug", "tags", "x"},
            {"status", "x"}, {"status", "stop"}, {"--bogus", "status"}}) {
     CAPTURE(arguments);

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "control/ttctl/debug_render.h"
+#include "control/ttctl/duration.h"
 #include "control/ttctl/printable.h"
 #include "control/ttctl/render.h"
 
@@ -74,16 +76,16 @@ TEST_CASE("render: tags are a table", "[control][ttctl]") {
 }
 
 TEST_CASE("render: enable shows lease, clients, tags and destinations", "[control][ttctl]") {
-  CHECK(render_enabled(object(R"({"lease":{"id":3,"tags":"http","client_ip":"127.0.0.2"},"tags_on":["http","http_hdrs"],
+  CHECK(render_enabled(object(R"({"lease":{"id":3,"tags":"http","client_ip":"127.0.0.2"},"sites_on":2,"tags_on":["http","http_hdrs"],
                                  "lines_go_to":[{"kind":"file","path":"/logs/diags.log"},{"kind":"stderr"}]})")) ==
-        "lease 3: tags http\nclients: 127.0.0.2\non: http\non: http_hdrs\nlines go to: /logs/diags.log\nlines go to: stderr\n");
+        "lease 3: tags http\nclients: 127.0.0.2\nends: when it is ended\nsites on: 2\non: http\non: http_hdrs\nlines go to: /logs/diags.log\nlines go to: stderr\n");
 }
 
 TEST_CASE("render: enable says so when no tag matches, and when lines go nowhere", "[control][ttctl]") {
-  CHECK(render_enabled(object(R"({"lease":{"id":1,"tags":"htpp"},"tags_on":[],"near":["http","http2"],"lines_go_to":[]})")) ==
-        "lease 1: tags htpp\nclients: all\nno tag matches yet; did you mean http or http2?\n"
+  CHECK(render_enabled(object(R"({"lease":{"id":1,"tags":"htpp"},"sites_on":2,"tags_on":[],"near":["http","http2"],"lines_go_to":[]})")) ==
+        "lease 1: tags htpp\nclients: all\nends: when it is ended\nsites on: 2\nno tag matches yet; did you mean http or http2?\n"
         "lines go nowhere: proxy.config.diags.output.debug names no output\n");
-  CHECK(render_enabled(object(R"({"lease":{"id":1,"tags":"x"},"tags_on":[],"near":[],"lines_go_to":[{"kind":"stdout"}]})"))
+  CHECK(render_enabled(object(R"({"lease":{"id":1,"tags":"x"},"sites_on":2,"tags_on":[],"near":[],"lines_go_to":[{"kind":"stdout"}]})"))
             .find("no tag matches yet; 'ttctl debug tags' lists those there are\n") != std::string::npos);
 }
 

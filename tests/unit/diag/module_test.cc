@@ -4,6 +4,7 @@
 #include <telltale/diag/site.h>
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <fstream>
@@ -37,6 +38,7 @@ class Plugin {
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
   int run() { return run_(); }
+  const void* address() const { return reinterpret_cast<const void*>(run_); }
 
  private:
   void* handle_;
@@ -127,6 +129,32 @@ TEST_CASE("Module: loaded a thousand times, it takes no more room than once", "[
   CHECK(site_count() == sites);
   CHECK(tags().size() == all_tags);
   CHECK_FALSE(mapped());
+}
+
+TEST_CASE("Module: loaded again at another address, it has its sites, hits and rules as before", "[diag][module]") {
+  CleanDebug clean;
+  REQUIRE(set_base({Mode::kOn, "nothing", "", "module=diag_plugin.so tag=test_plugin.template"}));
+  const void* first = nullptr;
+  std::uint64_t before = 0;
+  {
+    Plugin plugin;
+    first = plugin.address();
+    before = tag_state("test_plugin.template").hits;
+    CHECK(plugin.run() == 2);
+  }
+  REQUIRE_FALSE(mapped());
+  // What takes its place in memory.
+  auto page = reinterpret_cast<std::uintptr_t>(first) & ~std::uintptr_t{4095};
+  void* in_the_way = mmap(reinterpret_cast<void*>(page), 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  REQUIRE(in_the_way != MAP_FAILED);
+  {
+    Plugin plugin;
+    CHECK(plugin.address() != first);
+    CHECK(plugin.run() == 2);
+    CHECK(tag_state("test_plugin.template").hits == before + 4);
+    CHECK(sites_of_plugin() == kSites);
+  }
+  munmap(in_the_way, 4096);
 }
 
 TEST_CASE("Module: lines written just before it is unloaded come out whole", "[diag][module]") {

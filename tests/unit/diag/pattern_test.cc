@@ -32,7 +32,7 @@ TEST_CASE("Pattern: what PCRE2 does not understand is refused with its offset", 
     auto refusal = check_tag_pattern(bad.pattern);
     REQUIRE(refusal);
     CHECK(refusal->offset == bad.offset);
-    CHECK_THAT(refusal->what, Catch::Contains(bad.reason) && Catch::Contains("offset"));
+    CHECK_THAT(refusal->what, Catch::Contains(bad.reason));
   }
 }
 

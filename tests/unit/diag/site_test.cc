@@ -146,7 +146,7 @@ TEST_CASE("Site: each is listed before it ever ran, once for all its copies", "[
   CHECK(tag_state("test_site.template").sites == 1);
   CHECK(tag_state("test_site.plain").sites == 3);
   REQUIRE(entries_of("test_site.never").size() == 1);
-  CHECK(entries_of("test_site.never")[0]->hits == 0);
+  CHECK(entries_of("test_site.never")[0]->history->hits == 0);
   CHECK(site_by_number(0) == nullptr);
   CHECK(site_by_number(site_count() + 1) == nullptr);
   CHECK(site_by_number(~0u) == nullptr);

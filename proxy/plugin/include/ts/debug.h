@@ -33,7 +33,7 @@ typedef struct TSDbgCtl {
 /* One per module (plugin or program): made by this header. */
 typedef struct TSDbgModule {
   volatile unsigned char string_tags_on; /* 0 = no string tag is on */
-  void *host[5];
+  void *host[6];
 } TSDbgModule;
 
 /* Same tag, same control. Null, with a warning line: not a tag (1 to 64 bytes of printable ASCII without space and '%'). */

@@ -24,14 +24,10 @@
 #include <tl/expected.hpp>
 
 #include <telltale/diag/export.h>
+#include <telltale/diag/lease.h>
+#include <telltale/diag/refusal.h>
 
 namespace telltale::diag {
-
-// Why a change was refused. Nothing was changed then.
-struct Refusal {
-  std::string what;                        // a sentence: what was wrong, and what was expected
-  std::optional<std::size_t> offset = {};  // byte of the pattern or address list, where one can be named
-};
 
 enum class Mode : std::uint8_t {
   kOff = 0,             // all off
@@ -45,19 +41,8 @@ struct Base {
   std::string tags;       // pattern; looked at in every mode, so that a bad one is refused at once. Empty: none,
                           // which only kOff takes
   std::string client_ip;  // addresses and CIDR blocks, comma-separated; empty = no client
+  std::string rules = {};  // behind the pattern of tags, which is the first of them; see check_rules()
   friend bool operator==(const Base&, const Base&) = default;
-};
-
-struct LeaseRequest {
-  std::string tags;
-  std::string client_ip;  // empty = all clients
-  bool append = false;    // false: replaces the leases that are open
-};
-
-struct Lease {
-  std::uint64_t id;
-  std::string tags;
-  std::string client_ip;
 };
 
 struct TagState {
@@ -73,6 +58,13 @@ struct TagState {
 // nothing, such as "a*" (would too; ".*" says so openly and is taken), a comma outside a class or
 // quantifier (hint: alternatives are separated by '|'), more than 4,096 bytes.
 TELLTALE_EXPORT std::optional<Refusal> check_tag_pattern(std::string_view pattern);
+// Are these rules that set_base() and open_lease() would take? "[-]KEY=VALUE ..." each, separated by ';' or
+// line ends; keys: tag, file, function, line, module, text. The last rule that matches a site decides; '-'
+// switches it off. docs/diagnostics.md has the whole of it. Refused: anything else, with the number of the
+// rule and its offset; more than kRulesMax rules or kRulesBytesMax bytes.
+inline constexpr std::size_t kRulesMax = 128;
+inline constexpr std::size_t kRulesBytesMax = 16 * 1024;
+TELLTALE_EXPORT std::optional<Refusal> check_rules(std::string_view rules);
 // "1.2.3.4", "10.0.0.0/8", "::1", "2001:db8::/32", comma-separated. ::ffff:a.b.c.d equals a.b.c.d, and
 // ::/0 is every client. Refused: anything else, an empty item, address bits beyond the prefix
 // ("10.1.2.3/8"), more than 1,024 items; the base and all leases together may have no more either.
@@ -83,21 +75,21 @@ TELLTALE_EXPORT std::optional<Refusal> check_client_list(std::string_view list);
 TELLTALE_EXPORT tl::expected<void, Refusal> set_base(const Base& base);
 TELLTALE_EXPORT Base base();
 
-// A lease counts as mode 1, or with clients as mode 2, of its own: string-tag calls and Specific forms
-// included, whatever the base says. At most kLeasesMax are open.
-inline constexpr std::size_t kLeasesMax = 63;
-// Returns the lease and, in order of name, the tags its pattern matches now.
-struct OpenedLease {
-  Lease lease;
-  std::vector<std::string> tags_on;
-};
-TELLTALE_EXPORT tl::expected<OpenedLease, Refusal> open_lease(const LeaseRequest& request);
-TELLTALE_EXPORT std::vector<Lease> leases();
-// Ends all of them; returns how many there were.
-TELLTALE_EXPORT std::size_t end_leases();
+// Debug off, whatever had it on: base mode 0, every lease ended, in one change that cannot be refused.
+// Returns how many leases there were.
+TELLTALE_EXPORT std::size_t all_off();
 
 // Every tag any loaded module, run-time control or string-tag call has named, in order of name.
 TELLTALE_EXPORT std::vector<TagState> tags();
+
+// Where a call that is no site stands: rules that name places are asked about it. All text is copied where
+// it is kept.
+struct Module;
+struct Place {
+  std::string_view file, function, format;
+  std::uint32_t line = 0;
+  const Module* module = nullptr;  // that of the calling code; null: none of the rules' modules
+};
 
 // A control made at run time: any valid tag, its own hot byte. Registers when made, unregisters when
 // destroyed. REQUIRES: valid_tag(tag); another tag leaves the control off and is reported once.
@@ -115,11 +107,17 @@ class TELLTALE_EXPORT RuntimeControl {
   bool on(bool flag = false) const noexcept {
     return (flag ? specific_hot_ : hot_).load(std::memory_order_relaxed) != 0 && wanted(flag);
   }
+  // Shall this line be written? Charges it to the leases that ask for it. on() is a question only: true
+  // where some place of the tag may be on. Cost: where rules name places, one look-up more.
+  bool on_at(const Place& place, bool flag = false) const noexcept {
+    return (flag ? specific_hot_ : hot_).load(std::memory_order_relaxed) != 0 && wanted_at(place, flag);
+  }
   std::string_view tag() const noexcept;
 
  private:
   friend struct Registry;
   bool wanted(bool flag) const noexcept;
+  bool wanted_at(const Place& place, bool flag) const noexcept;
   // The first two bytes of the object, which ts/ts.h reads in a plugin: 0 = off, without and with the flag.
   std::atomic<std::uint8_t> hot_{0};
   std::atomic<std::uint8_t> specific_hot_{0};
@@ -133,9 +131,13 @@ class TELLTALE_EXPORT RuntimeControl {
 // registry's OneWriterMultiReader and one hash look-up; guard it with Module::string_tags_on.
 inline constexpr std::size_t kStringTagsMax = 4096;
 TELLTALE_EXPORT bool string_tag_wanted(std::string_view tag, bool flag) noexcept;
+// The same for a line at a place, as RuntimeControl::on_at().
+TELLTALE_EXPORT bool string_tag_wanted_at(std::string_view tag, const Place& place, bool flag) noexcept;
+// Places of such calls that are kept with their verdict; beyond that each call matches, and it is counted.
+inline constexpr std::size_t kRunTimePlacesMax = 16'384;
 
 struct ControlCounters {
-  std::uint64_t string_tags_uncached;  // calls that matched because the cache was full
+  std::uint64_t string_tags_uncached;  // calls that matched because a cache was full
   std::uint64_t match_errors;          // matches that ended in an error, not in a verdict
   std::uint64_t walks;                 // times all sites and controls were written
 };

@@ -36,6 +36,7 @@ struct Context {
   std::uint64_t transaction = 0;   // 0 = none
   const Client* client = nullptr;  // null = no client known; client filters then never match
   std::uint32_t plugin = 0;        // number from plugin_number(); 0 = core
+  std::uint64_t followed = 0;      // id of the following lease that is on for it; 0 = none
   bool locked_on = false;          // SpecificDbg sites print for this connection or transaction
 };
 

@@ -25,8 +25,9 @@ namespace telltale::diag {
 
 // Bits of the hot byte. 0 = off.
 inline constexpr std::uint8_t kSiteOnForAll = 0x01;
-inline constexpr std::uint8_t kSiteAsksContext = 0x02;   // for clients that a filter names
+inline constexpr std::uint8_t kSiteAsksContext = 0x02;   // for clients that a filter names, or a followed transaction
 inline constexpr std::uint8_t kSiteAsksFlag = 0x04;      // SpecificDbg: where its flag or a locked-on transaction says so
+inline constexpr std::uint8_t kSiteCounts = 0x08;        // a preview counts it
 inline constexpr std::uint8_t kSiteUnregistered = 0x80;  // executed before its module registered
 
 struct SiteMeta {
@@ -61,6 +62,7 @@ struct Module {
   const SiteListItem* end = nullptr;
   Module* next = nullptr;                       // the registry's list
   const void* address = nullptr;                // something inside the module, to find its name
+  std::atomic<const void*> name{nullptr};       // the registry's: the module's name, once it is added
 };
 
 // Called by each module's hidden registration object. Errors: none; an invalid tag is reported as a

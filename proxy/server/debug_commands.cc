@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the control socket may do with debug output. The rest of the Server is in server.cc.
+#include <algorithm>
+
+#include <boost/regex.hpp>
+#include <fmt/format.h>
+
+#include <telltale/diag/capture.h>
+#include <telltale/diag/debug_control.h>
+#include <telltale/diag/level.h>
+#include <telltale/diag/output.h>
+
+#include "config/address_set.h"
+#include "http/request_head.h"
+#include "server/server.h"
+#include "server/settings.h"
+
+namespace telltale::server {
+namespace {
+
+using config::Record;
+
+control::Error to_error(const diag::Refusal& refusal, std::string where) {
+  return {refusal.what, refusal.offset, std::move(where)};
+}
+
+// Finds out which argument is wrong: the library's refusal of a whole request does not say. Nothing: it is
+// none of them.
+std::optional<control::Error> check(const diag::LeaseRequest& request) {
+  if (!request.tags.empty() || request.rules.empty()) {
+    if (auto refusal = diag::check_tag_pattern(request.tags)) return to_error(*refusal, "tags");
+  }
+  if (auto refusal = diag::check_rules(request.rules)) return to_error(*refusal, "rules");
+  if (!request.client_ip.empty()) {
+    if (auto refusal = diag::check_client_list(request.client_ip)) return to_error(*refusal, "client_ip");
+  }
+  return std::nullopt;
+}
+
+bool same_host(std::string_view a, std::string_view b) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// What a worker asks of every request while somebody waits for one.
+struct Matcher {
+  config::AddressSet clients;
+  std::string host, method;
+  std::optional<boost::regex> path;
+
+  bool operator()(const http::RequestHead& request, const diag::Client* client) const {
+    if (!clients.empty() && (client == nullptr || !clients.contains(client->address))) return false;
+    if (!host.empty() && !same_host(host, request.authority.host())) return false;
+    if (!method.empty() && method != request.method_text) return false;
+    if (!path) return true;
+    try {
+      return boost::regex_search(request.target.begin(), request.target.end(), *path);
+    } catch (const std::runtime_error&) {  // Boost.Regex bounds the work of a match
+      return false;
+    }
+  }
+};
+
+}  // namespace
+
+// As 'ttctl debug disable', for when the control socket is gone.
+void Server::debug_off_on_signal() {
+  auto disabled = debug_disable();
+  diag::note("SIGUSR1: switched debug off; leases ended: {}; {} was '{}'", disabled ? disabled->leases_ended : 0,
+             config::name(Record::kDiagsDebugEnabled), disabled ? disabled->enabled_before.value : "?");
+}
+
+control::DebugState Server::debug_state() { return {diag::base(), diag::leases()}; }
+
+std::vector<diag::TagState> Server::debug_tags() { return diag::tags(); }
+
+std::optional<std::chrono::milliseconds> Server::debug_lease_default() {
+  std::int64_t seconds = records_.integer(Record::kDebugLeaseDuration);
+  if (seconds == 0) return std::nullopt;
+  return std::chrono::seconds{seconds};
+}
+
+control::Enabled Server::enabled(diag::OpenedLease opened) const {
+  control::Enabled enabled{std::move(opened.lease), std::move(opened.tags_on), opened.sites_on, {}};
+  for (char letter : records_.string(Record::kDiagsOutputDebug)) {
+    if (letter == 'O') enabled.destinations.push_back({"stdout"});
+    if (letter == 'E') enabled.destinations.push_back({"stderr"});
+    if (letter == 'L') enabled.destinations.push_back({"file", output_config(records_, log_dir_).log_file});
+  }
+  return enabled;
+}
+
+control::Result<control::Enabled> Server::debug_enable(const diag::LeaseRequest& request) {
+  if (auto error = check(request)) return tl::unexpected(std::move(*error));
+  auto opened = diag::open_lease(request);
+  if (!opened) return tl::unexpected(to_error(opened.error(), {}));
+  leases_.look();
+  return enabled(std::move(*opened));
+}
+
+control::Result<control::Disabled> Server::debug_disable() {
+  control::Disabled disabled{0, record(Record::kDiagsDebugEnabled)};
+  // First what cannot fail: whatever becomes of the record, nothing prints.
+  disabled.leases_ended = diag::all_off();
+  let_follow_go();
+  leases_.look();
+  if (records_.integer(Record::kDiagsDebugEnabled) == 0) return disabled;
+  auto off = records_.with(Record::kDiagsDebugEnabled, "0", config::Source::runtime());
+  if (!off) return tl::unexpected(control::Error{config::to_string(off.error()), {}, {}});
+  if (auto applied = apply(*off, remap_); !applied) return tl::unexpected(applied.error());
+  return disabled;
+}
+
+control::Result<diag::Lease> Server::debug_end(std::uint64_t lease) {
+  auto ended = diag::end_lease(lease);
+  if (!ended) return tl::unexpected(control::Error{fmt::format("no lease {} is open", lease), {}, "id"});
+  let_follow_go();
+  leases_.look();
+  return std::move(*ended);
+}
+
+control::Result<diag::SiteList> Server::debug_sites(const diag::SiteQuery& query) {
+  auto list = diag::sites(query);
+  if (!list) return tl::unexpected(to_error(list.error(), list.error().offset ? "tags" : ""));
+  return std::move(*list);
+}
+
+control::Result<control::Enabled> Server::debug_preview(const diag::LeaseRequest& request) {
+  if (auto error = check(request)) return tl::unexpected(std::move(*error));
+  auto opened = diag::begin_preview(request);
+  if (!opened) return tl::unexpected(to_error(opened.error(), {}));
+  leases_.look();
+  return enabled(std::move(*opened));
+}
+
+control::Result<diag::Preview> Server::debug_preview_end(std::uint64_t lease) {
+  auto preview = diag::end_preview(lease);
+  if (!preview) return tl::unexpected(to_error(preview.error(), "id"));
+  leases_.look();
+  return std::move(*preview);
+}
+
+control::Result<diag::Lease> Server::debug_follow(const control::FollowRequest& request) {
+  if (auto error = check(request.lease)) return tl::unexpected(std::move(*error));
+  if (shared_.follow.now().state != txn::Follow::State::kNobodyWaits) {
+    return tl::unexpected(control::Error{
+        fmt::format("lease {} follows a transaction; one at a time", shared_.follow.now().lease), {}, {}});
+  }
+  auto clients = config::AddressSet::parse(request.lease.client_ip);
+  if (!clients) return tl::unexpected(control::Error{clients.error(), {}, "client_ip"});
+  Matcher matcher{std::move(*clients), request.host, request.method, {}};
+  try {
+    if (!request.path.empty()) matcher.path.emplace(request.path);
+  } catch (const boost::regex_error& e) {
+    return tl::unexpected(
+        control::Error{"this is not a regular expression", static_cast<std::size_t>(e.position()), "path"});
+  }
+  diag::LeaseRequest lease = request.lease;
+  lease.kind = diag::LeaseKind::kFollow;
+  lease.client_ip.clear();  // the matcher has them
+  auto opened = diag::open_lease(lease);
+  if (!opened) return tl::unexpected(to_error(opened.error(), {}));
+  opened->lease.client_ip = request.lease.client_ip;
+  diag::clear_capture();
+  shared_.follow.begin(opened->lease.id, std::move(matcher));
+  leases_.look();
+  return std::move(opened->lease);
+}
+
+control::Result<control::Followed> Server::debug_followed(std::uint64_t lease) {
+  using State = txn::Follow::State;
+  const txn::Follow::Now now = shared_.follow.now();
+  const bool open = now.lease == lease;
+  if (lease == 0 || (!open && last_followed_.lease != lease)) {
+    return tl::unexpected(control::Error{fmt::format("no lease {} follows a transaction", lease), {}, "id"});
+  }
+  control::Followed followed;
+  followed.transaction = open ? now.transaction : last_followed_.transaction;
+  if (!open) {
+    followed.state = control::Followed::State::kTimeIsUp;
+  } else if (now.state == State::kUnderWay) {
+    followed.state = control::Followed::State::kUnderWay;
+  } else if (now.state == State::kEnded) {
+    followed.state = control::Followed::State::kEnded;
+  }
+  // Its last lines may still be on their way.
+  if (!open || now.state == State::kEnded) diag::flush_output(std::chrono::seconds{1});
+  diag::Captured captured = diag::take_captured();
+  followed.lines = std::move(captured.lines);
+  followed.lines_lost = captured.lines_lost;
+  if (open && now.state == State::kEnded) {
+    (void)diag::end_lease(lease);
+    let_follow_go();
+    leases_.look();
+  }
+  return followed;
+}
+
+// Nobody follows any more where the lease is gone, whoever ended it.
+void Server::let_follow_go() {
+  txn::Follow::Now now = shared_.follow.now();
+  if (now.state == txn::Follow::State::kNobodyWaits) return;
+  for (const diag::Lease& lease : diag::leases()) {
+    if (lease.id == now.lease) return;
+  }
+  last_followed_ = now;
+  shared_.follow.stop();
+  diag::capture_transaction(0);
+}
+
+}  // namespace telltale::server
