@@ -31,6 +31,7 @@ telltale_package(test  python3         "end-to-end tests drive the daemon from P
 telltale_package(test  python3-pytest  "runs the end-to-end tests")
 telltale_package(test  python3-hpack   "reads the heads of HTTP/2 responses in the end-to-end tests")
 telltale_package(test  cmake-doc       "a real documentation tree to fetch through the proxy")
+telltale_package(test  spin            "checks the lock's model, tests/model")
 telltale_package(test  curl            "an HTTP client that is not ours")
 telltale_package(test  nghttp2-client  "nghttp and h2load, HTTP/2 clients that are not ours")
 telltale_package(load  nghttp2-client  "h2load, the load generator")
@@ -39,6 +40,9 @@ telltale_package(haproxy haproxy       "the proxy that ./tt load --against hapro
 telltale_package(nginx nginx           "the proxy that ./tt load --against nginx compares with, built --with-debug; Debian also starts it as a service on port 80")
 telltale_package(trafficserver trafficserver "the proxy that ./tt load --against trafficserver compares with; Debian also starts it as a service on port 8080")
 telltale_package(bench libbenchmark-dev "micro-benchmarks")
+telltale_package(bench libabsl-dev     "absl::Mutex, which our lock is measured beside")
+telltale_package(bench liburcu-dev     "liburcu's read side, which our lock is measured beside")
+telltale_package(bench python3         "tables and plot of the lock's measurement")
 
 find_package(Threads REQUIRED)
 find_package(fmt 9.1 REQUIRED)

@@ -48,7 +48,12 @@ TS_API const char *TSDbgCtlTag(const TSDbgCtl *control);
 TS_API bool TSDbgCtlWanted(const TSDbgCtl *control, bool specific, bool flag);
 TS_API void TSDbgCtlPrint(const TSDbgCtl *control, const char *file, const char *function, unsigned line, const char *format, ...)
     TS_PRINTF(5, 6);
+/* The same for one line, which rules by file, function, line, module and text can name, and which leases count. */
+TS_API bool TSDbgCtlWantedAt(const TSDbgCtl *control, bool specific, bool flag, const struct TSDbgModule *module, const char *file,
+                             const char *function, unsigned line, const char *format);
 TS_API bool TSDbgTagWanted(const char *tag, bool specific, bool flag);
+TS_API bool TSDbgTagWantedAt(const char *tag, bool specific, bool flag, const struct TSDbgModule *module, const char *file,
+                             const char *function, unsigned line, const char *format);
 TS_API void TSDbgTagPrint(const char *tag, const char *file, const char *function, unsigned line, const char *format, ...)
     TS_PRINTF(5, 6);
 TS_API void TSDbgModuleAdd(TSDbgModule *module);
@@ -81,6 +86,10 @@ TS_END_C
 #define TS_DBG_BYTE_SET(BYTE) __builtin_expect(__atomic_load_n(&(BYTE), __ATOMIC_RELAXED) != 0, 0)
 #endif
 
+/* The line that asks; of the arguments it takes the format. */
+#define TS_DBG_HERE(...) &ts_dbg_module, __FILE__, __func__, __LINE__, TS_DBG_FIRST(__VA_ARGS__, 0)
+#define TS_DBG_FIRST(FORMAT, ...) (FORMAT)
+
 #ifdef __cplusplus
 #include <utility>
 
@@ -107,23 +116,27 @@ class DbgCtl {
 #define DbgPrint(CTL, ...) TSDbgCtlPrint((CTL).state(), __FILE__, __func__, __LINE__, __VA_ARGS__)
 #define SpecificDbg(FLAG, CTL, ...)                                                                      \
   do {                                                                                                   \
-    if (TS_DBG_BYTE_SET((CTL).state()->specific_on) && TSDbgCtlWanted((CTL).state(), true, (FLAG))) DbgPrint(CTL, __VA_ARGS__); \
+    if (TS_DBG_BYTE_SET((CTL).state()->specific_on) &&                                                   \
+        TSDbgCtlWantedAt((CTL).state(), true, (FLAG), TS_DBG_HERE(__VA_ARGS__)))                         \
+      DbgPrint(CTL, __VA_ARGS__);                                                                        \
   } while (0)
 #endif
 
 #define TSDbg(CONTROL, ...)                                                                \
   do {                                                                                     \
-    if (TSIsDbgCtlSet(CONTROL)) TSDbgCtlPrint((CONTROL), __FILE__, __func__, __LINE__, __VA_ARGS__); \
+    if (TS_DBG_BYTE_SET((CONTROL)->on) && TSDbgCtlWantedAt((CONTROL), false, false, TS_DBG_HERE(__VA_ARGS__))) \
+      TSDbgCtlPrint((CONTROL), __FILE__, __func__, __LINE__, __VA_ARGS__);                 \
   } while (0)
 #define TSIsDbgCtlSet(CONTROL) (TS_DBG_BYTE_SET((CONTROL)->on) && TSDbgCtlWanted((CONTROL), false, false))
 
 #define TSIsDebugTagSet(TAG) ((int)(TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWanted((TAG), false, false)))
 #define TSDebug(TAG, ...)                                                                  \
   do {                                                                                     \
-    if (TSIsDebugTagSet(TAG)) TSDbgTagPrint((TAG), __FILE__, __func__, __LINE__, __VA_ARGS__); \
+    if (TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWantedAt((TAG), false, false, TS_DBG_HERE(__VA_ARGS__))) \
+      TSDbgTagPrint((TAG), __FILE__, __func__, __LINE__, __VA_ARGS__);                     \
   } while (0)
 #define TSDebugSpecific(FLAG, TAG, ...)                                                    \
   do {                                                                                     \
-    if (TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWanted((TAG), true, (FLAG)))      \
+    if (TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWantedAt((TAG), true, (FLAG), TS_DBG_HERE(__VA_ARGS__))) \
       TSDbgTagPrint((TAG), __FILE__, __func__, __LINE__, __VA_ARGS__);                     \
   } while (0)

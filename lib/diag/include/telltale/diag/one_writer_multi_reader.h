@@ -53,7 +53,7 @@
 // unlock_shared looks at it once more after the writer may have got in. A thread that ends while it
 // holds a side holds it for ever. Not for signal handlers. membarrier(2) must not be forbidden (seccomp)
 // after the program started: the next writer aborts; forbidden from the start is fine, readers then
-// order their stores themselves (some 15 ns dearer), as they do under ThreadSanitizer.
+// order their stores themselves (dearer: locked instructions and a call), as they do under ThreadSanitizer.
 //
 // fork(). In the child, shared holds of the threads that are gone are dropped (readers changed nothing);
 // holds of the forking thread stay. Beyond the slots they stay counted, and a writer then never gets in.
@@ -102,7 +102,7 @@ class alignas(64) [[gnu::visibility("default")]] OneWriterMultiReader {
   OneWriterMultiReader& operator=(const OneWriterMultiReader&) = delete;
 
   // Takes the shared side. Cost: with unlock_shared about 2 ns; a store each, to a line no other thread
-  // writes, and no locked instruction. The second to seventh lock that a thread holds at once: 10 ns more.
+  // writes, and no locked instruction. The second to seventh lock that a thread holds at once: a call each.
   // A thread's first call on any lock: some system calls, 1 us (50 us when all slots are taken). Blocks
   // while a writer waits or writes.
   void lock_shared() noexcept {
