@@ -51,6 +51,11 @@ void end(Shared* shared) {
   delete shared;
 }
 
+// Its module is not known: one more argument would not fit into registers where a line has one of its own.
+diag::Place place(const char* file, const char* function, unsigned line, const char* format) {
+  return {file, function, format != nullptr ? format : "", line};
+}
+
 // The Specific forms ask the transaction too.
 bool with_lock_on(bool specific, bool flag) {
   const diag::Context* context = diag::current_context();
@@ -86,6 +91,14 @@ void TSDbgCtlPrint(const TSDbgCtl* control, const char* file, const char* functi
   std::va_list arguments;
   va_start(arguments, format);
   diag::write_printf({diag::Level::kDebug, TSDbgCtlTag(control), file, function, line, format}, arguments);
+  va_end(arguments);
+}
+
+void TSDbgCtlLine(const TSDbgCtl* control, const char* file, const char* function, unsigned at, const char* format, ...) {
+  if (!control_of(control).on_at(place(file, function, at >> 1, format), (at & 1) != 0)) return;
+  std::va_list arguments;
+  va_start(arguments, format);
+  diag::write_printf({diag::Level::kDebug, TSDbgCtlTag(control), file, function, at >> 1, format}, arguments);
   va_end(arguments);
 }
 
@@ -136,10 +149,11 @@ bool TSDbgTagWanted(const char* tag, bool specific, bool flag) {
   return tag != nullptr && diag::string_tag_wanted(tag, with_lock_on(specific, flag));
 }
 
-void TSDbgTagPrint(const char* tag, const char* file, const char* function, unsigned line, const char* format, ...) {
+void TSDbgTagLine(const char* tag, const char* file, const char* function, unsigned at, const char* format, ...) {
+  if (!diag::string_tag_wanted_at(tag, place(file, function, at >> 1, format), (at & 1) != 0)) return;
   std::va_list arguments;
   va_start(arguments, format);
-  diag::write_printf({diag::Level::kDebug, tag, file, function, line, format}, arguments);
+  diag::write_printf({diag::Level::kDebug, tag, file, function, at >> 1, format}, arguments);
   va_end(arguments);
 }
 

@@ -259,10 +259,14 @@ net::Task<bool> Transaction::wait_for_other(Lookup& found) {
 
 // Looks now and then whether the client is still there: nothing wakes whoever only waits.
 net::Task<net::Wake> Transaction::wait_at_place(net::SteadyTime deadline) {
-  for (;;) {
-    net::Wake wake = co_await place_.gate().wait(std::min(deadline, state_.worker.now() + kLookForClientEvery));
-    if (wake != net::Wake::kTimeout || exchange_.client_gone() || state_.worker.now() >= deadline) co_return wake;
+  exchange_.watch_client(this);
+  net::Wake wake = net::Wake::kTimeout;
+  while (!exchange_.client_gone()) {
+    wake = co_await place_.gate().wait(std::min(deadline, state_.worker.now() + kLookForClientEvery));
+    if (wake != net::Wake::kTimeout || state_.worker.now() >= deadline) break;
   }
+  exchange_.watch_client(nullptr);
+  co_return wake;
 }
 
 // The origin failed and what is stored, though stale, may be used then.

@@ -105,7 +105,7 @@ def test_the_client_is_known_before_its_first_byte_and_until_its_last(proxy):  #
     for source in ("127.0.0.1", "127.0.0.2"):
         with Connection(proxy.port, source=source):  # says nothing
             pass
-    proxy.diags_log(contains="connection closed after 0 requests")
+    proxy.diags_log(contains="connection closed: the client ended it; requests: 0")
     for source in ("127.0.0.1", "127.0.0.2"):
         with Connection(proxy.port, source=source) as connection:
             connection.request(target=f"/bytes/1?cc=no-store&of-{source}-")
@@ -116,7 +116,7 @@ def test_the_client_is_known_before_its_first_byte_and_until_its_last(proxy):  #
     for number, connection in enumerate(connections):
         of_it = [line for line in lines if line.scope.split()[0] == connection]
         assert "127.0.0.2" in of_it[0].text and "accepted" in of_it[0].text
-        assert "connection closed after" in of_it[-1].text
+        assert "connection closed: " in of_it[-1].text
         assert (len([line for line in of_it if line.tag == "origin"]) > 0) == (number == 1)
 
 

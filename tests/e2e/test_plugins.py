@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from telltale_e2e import Connection, get, pattern
+from telltale_e2e.h2 import Http2
 from telltale_e2e.process import BUILD
 
 TESTS = BUILD.resolve() / "tests"  # where plugins for tests lie
@@ -157,3 +158,15 @@ def test_the_guides_sample_works(start, tmp_path):
     daemon = start(f'{tmp_path}/hello.so "a stranger"\n', "-T", "hello")
     assert get(daemon.port, "/bytes/1").field("X-Hello") == "a stranger"
     assert "greeted a stranger, status 200" in plugin_lines(daemon, "hello")[-1].text
+
+
+def test_a_plugin_sees_http2_as_it_sees_http1(start):
+    daemon = start("header_note.so X-Note hello 50\n", "-T", "header_note")
+    with Http2(daemon.port) as client:
+        for stream in (1, 3):
+            client.request(stream, "/bytes/5")
+            reply = client.reply(stream)
+            assert reply.status == 200 and reply.field("x-note") == "hello"
+    lines = [line for line in plugin_lines(daemon) if line.tag == "header_note" and line.scope.startswith("c")]
+    assert len({line.scope for line in lines}) == 2  # one connection, two transactions
+    assert len({line.scope.split()[0] for line in lines}) == 1

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real documentation tree, whole, through the proxy: every byte right, and the second time from the cache."""
+import itertools
 import os
 import pathlib
-import subprocess
 import urllib.parse
 
 import pytest
 
 from telltale_e2e import Connection
+from telltale_e2e.h2 import Http2
 
 TREE = pathlib.Path("/usr/share/doc/cmake-data/html")  # of Debian's cmake-doc
 
@@ -48,25 +49,24 @@ def test_a_documentation_tree_arrives_byte_for_byte_and_comes_from_the_cache_the
     assert origin.hits()["total"] == asked, "the second pass went to the origin"
 
 
-def fetch_all_with_curl(port, files, folder):
-    """Fetches every file over one HTTP/2 connection; returns how many came with an Age, from the cache."""
-    places = {target: folder / str(number) for number, target in enumerate(files)}
-    (folder / "urls").write_text("".join(f'url = "http://127.0.0.1:{port}{target}"\noutput = "{place}"\n'
-                                         for target, place in places.items()))
-    said = subprocess.run(["curl", "-sS", "--http2-prior-knowledge", "--fail", "-K", folder / "urls",
-                           "-w", "%{http_version} age=%header{age}\\n"], capture_output=True, text=True, timeout=200, check=True)
-    lines = said.stdout.splitlines()
-    assert len(lines) == len(files) and all(line.startswith("2 ") for line in lines), said.stderr
-    for target, place in places.items():
-        assert place.read_bytes() == files[target], f"{target}: other bytes than the file"
-    return sum(not line.endswith("age=") for line in lines)
+def fetch_all_over_http2(port, files):
+    """As fetch_all(). Not with curl: 7.88, Debian's, ends with its error 16 when it asks a second time on an HTTP/2
+    connection that began with prior knowledge, whatever the server."""
+    from_cache = 0
+    with Http2(port) as client:
+        for stream, (target, content) in zip(itertools.count(1, 2), files.items()):
+            client.request(stream, target)
+            reply = client.reply(stream)
+            assert reply.status == 200, target
+            assert reply.content == content, f"{target}: other bytes than the file"
+            from_cache += reply.field("age") is not None
+    return from_cache
 
 
 def test_over_http2_the_tree_arrives_byte_for_byte_and_comes_from_the_cache_the_second_time(
-        start_daemon, start_tt_origin, files, tmp_path):
+        start_daemon, start_tt_origin, files):
     origin = start_tt_origin("--files", str(TREE))
     proxy = start_daemon(origin_port=origin.port, records={"cache": {"ram_cache": {"size": 1 << 28}}})
-    for name, from_cache in (("first", 0), ("second", len(files))):
-        (tmp_path / name).mkdir()
-        assert fetch_all_with_curl(proxy.port, files, tmp_path / name) == from_cache
+    for from_cache in (0, len(files)):
+        assert fetch_all_over_http2(proxy.port, files) == from_cache
         assert origin.hits()["total"] == len(files)

@@ -107,8 +107,10 @@ def can_link_lto(compiler, linker, folder):
     """Does this linker have the compiler's plug-in? That of another version of LLVM has not."""
     source = folder / "nothing.cc"
     source.write_text("int nothing() { return 0; }\n")
-    return subprocess.run([compiler, "-flto", "-shared", "-fPIC", f"-fuse-ld={linker}", source, "-o", folder / "nothing.so"],
-                          capture_output=True, check=False).returncode == 0
+    linked = subprocess.run([compiler, "-flto", "-shared", "-fPIC", f"-fuse-ld={linker}", source, "-o", folder / "nothing.so"],
+                            capture_output=True, check=False)
+    # lld takes what g++ wrote for its plug-in for an object without code.
+    return linked.returncode == 0 and "nothing" in run("nm", "-D", folder / "nothing.so")
 
 
 def main():
@@ -142,7 +144,7 @@ def main():
                 check_listed(compiler, f"library linked by {linker} with garbage collection", library)
                 if not can_link_lto(compiler, linker, pathlib.Path(folder)):
                     continue
-                for kind, flags in (("library", ("-fPIC", "-shared")), ("executable", ("-fPIE", "-pie", HERE / "main.cc"))):
+                for kind, flags in (("library", ("-fPIC", "-shared")), ("executable", ("-fPIE", "-pie", "-rdynamic", HERE / "main.cc"))):
                     run(*common, *flags, "-flto", "-ffunction-sections", f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library,
                         options.library, "-lfmt")
                     check_listed(compiler, f"{kind} linked by {linker} with LTO and garbage collection", library)

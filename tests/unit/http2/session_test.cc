@@ -137,6 +137,7 @@ TEST_CASE("Session: a stored response is answered without an allocation of ours"
   fields.add_copy("cache-control", "max-age=60");
   fields.add_copy("content-type", "text/plain");
   std::vector<std::size_t> counts;
+  counts.reserve(100);
   Served served([&](Exchange& exchange) -> net::Task<void> {
     counts.push_back(test::new_count());
     const http::PreparedResponse response{200, fields, {}, content, seconds{7}};

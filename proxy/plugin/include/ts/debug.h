@@ -45,17 +45,17 @@ TS_API void TSDbgCtlDestroy(const TSDbgCtl *control);
 TS_API void TSDbgCtlInit(TSDbgCtl *control, const char *tag);
 TS_API void TSDbgCtlEnd(TSDbgCtl *control);
 TS_API const char *TSDbgCtlTag(const TSDbgCtl *control);
-TS_API bool TSDbgCtlWanted(const TSDbgCtl *control, bool specific, bool flag);
+TS_API bool TSDbgCtlWanted(const TSDbgCtl *control, bool specific, bool flag) __attribute__((cold));
 TS_API void TSDbgCtlPrint(const TSDbgCtl *control, const char *file, const char *function, unsigned line, const char *format, ...)
     TS_PRINTF(5, 6);
-/* The same for one line, which rules by file, function, line, module and text can name, and which leases count. */
-TS_API bool TSDbgCtlWantedAt(const TSDbgCtl *control, bool specific, bool flag, const struct TSDbgModule *module, const char *file,
-                             const char *function, unsigned line, const char *format);
-TS_API bool TSDbgTagWanted(const char *tag, bool specific, bool flag);
-TS_API bool TSDbgTagWantedAt(const char *tag, bool specific, bool flag, const struct TSDbgModule *module, const char *file,
-                             const char *function, unsigned line, const char *format);
-TS_API void TSDbgTagPrint(const char *tag, const char *file, const char *function, unsigned line, const char *format, ...)
+TS_API bool TSDbgTagWanted(const char *tag, bool specific, bool flag) __attribute__((cold));
+/* Writes a line that was wanted, unless a rule about its place (file, function, line, text) says no; leases
+ * count it. The arguments are evaluated by then: to hand the place over before would have the caller's function save
+ * more registers, also where the line is off. `at` is the line number with the Specific form's bit below it; that form
+ * is written whatever the place. */
+TS_API void TSDbgCtlLine(const TSDbgCtl *control, const char *file, const char *function, unsigned at, const char *format, ...)
     TS_PRINTF(5, 6);
+TS_API void TSDbgTagLine(const char *tag, const char *file, const char *function, unsigned at, const char *format, ...) TS_PRINTF(5, 6);
 TS_API void TSDbgModuleAdd(TSDbgModule *module);
 TS_API void TSDbgModuleRemove(TSDbgModule *module);
 
@@ -85,10 +85,20 @@ TS_END_C
 #else
 #define TS_DBG_BYTE_SET(BYTE) __builtin_expect(__atomic_load_n(&(BYTE), __ATOMIC_RELAXED) != 0, 0)
 #endif
+#if defined(__x86_64__) && !defined(TS_DBG_PORTABLE) && !defined(__clang__)
+/* The address of a control or a tag for its second use. g++ would keep the first one in a register across the call in
+ * between, and save that register at the function's start, on the disabled path. */
+#define TS_DBG_AGAIN(ADDRESS)                                                         \
+  __extension__({                                                                     \
+    __typeof__(&*(ADDRESS)) ts_again;                                                 \
+    __asm__ __volatile__("leaq %1, %0" : "=r"(ts_again) : "m"(*(ADDRESS)));           \
+    ts_again;                                                                         \
+  })
+#else
+#define TS_DBG_AGAIN(ADDRESS) (ADDRESS)
+#endif
 
-/* The line that asks; of the arguments it takes the format. */
-#define TS_DBG_HERE(...) &ts_dbg_module, __FILE__, __func__, __LINE__, TS_DBG_FIRST(__VA_ARGS__, 0)
-#define TS_DBG_FIRST(FORMAT, ...) (FORMAT)
+#define TS_DBG_HERE(SPECIFIC) __FILE__, __func__, (unsigned)__LINE__ << 1 | (SPECIFIC)
 
 #ifdef __cplusplus
 #include <utility>
@@ -114,29 +124,27 @@ class DbgCtl {
 /* `CTL` is evaluated for its address only, as often as it is needed. */
 #define Dbg(CTL, ...) TSDbg((CTL).state(), __VA_ARGS__)
 #define DbgPrint(CTL, ...) TSDbgCtlPrint((CTL).state(), __FILE__, __func__, __LINE__, __VA_ARGS__)
-#define SpecificDbg(FLAG, CTL, ...)                                                                      \
-  do {                                                                                                   \
-    if (TS_DBG_BYTE_SET((CTL).state()->specific_on) &&                                                   \
-        TSDbgCtlWantedAt((CTL).state(), true, (FLAG), TS_DBG_HERE(__VA_ARGS__)))                         \
-      DbgPrint(CTL, __VA_ARGS__);                                                                        \
+#define SpecificDbg(FLAG, CTL, ...)                                                                              \
+  do {                                                                                                           \
+    if (__builtin_expect(TS_DBG_BYTE_SET((CTL).state()->specific_on) && TSDbgCtlWanted((CTL).state(), true, (FLAG)), 0)) \
+      TSDbgCtlLine(TS_DBG_AGAIN((CTL).state()), TS_DBG_HERE(1), __VA_ARGS__);                                                  \
   } while (0)
 #endif
 
-#define TSDbg(CONTROL, ...)                                                                \
-  do {                                                                                     \
-    if (TS_DBG_BYTE_SET((CONTROL)->on) && TSDbgCtlWantedAt((CONTROL), false, false, TS_DBG_HERE(__VA_ARGS__))) \
-      TSDbgCtlPrint((CONTROL), __FILE__, __func__, __LINE__, __VA_ARGS__);                 \
+#define TSDbg(CONTROL, ...)                                                              \
+  do {                                                                                   \
+    if (TSIsDbgCtlSet(CONTROL)) TSDbgCtlLine(TS_DBG_AGAIN(CONTROL), TS_DBG_HERE(0), __VA_ARGS__);    \
   } while (0)
-#define TSIsDbgCtlSet(CONTROL) (TS_DBG_BYTE_SET((CONTROL)->on) && TSDbgCtlWanted((CONTROL), false, false))
+#define TSIsDbgCtlSet(CONTROL) __builtin_expect(TS_DBG_BYTE_SET((CONTROL)->on) && TSDbgCtlWanted((CONTROL), false, false), 0)
 
-#define TSIsDebugTagSet(TAG) ((int)(TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWanted((TAG), false, false)))
-#define TSDebug(TAG, ...)                                                                  \
-  do {                                                                                     \
-    if (TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWantedAt((TAG), false, false, TS_DBG_HERE(__VA_ARGS__))) \
-      TSDbgTagPrint((TAG), __FILE__, __func__, __LINE__, __VA_ARGS__);                     \
+#define TSIsDebugTagSet(TAG) \
+  ((int)__builtin_expect(TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWanted((TAG), false, false), 0))
+#define TSDebug(TAG, ...)                                                                \
+  do {                                                                                   \
+    if (TSIsDebugTagSet(TAG)) TSDbgTagLine(TS_DBG_AGAIN(TAG), TS_DBG_HERE(0), __VA_ARGS__);          \
   } while (0)
-#define TSDebugSpecific(FLAG, TAG, ...)                                                    \
-  do {                                                                                     \
-    if (TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWantedAt((TAG), true, (FLAG), TS_DBG_HERE(__VA_ARGS__))) \
-      TSDbgTagPrint((TAG), __FILE__, __func__, __LINE__, __VA_ARGS__);                     \
+#define TSDebugSpecific(FLAG, TAG, ...)                                                  \
+  do {                                                                                   \
+    if (__builtin_expect(TS_DBG_BYTE_SET(ts_dbg_module.string_tags_on) && TSDbgTagWanted((TAG), true, (FLAG)), 0)) \
+      TSDbgTagLine(TS_DBG_AGAIN(TAG), TS_DBG_HERE(1), __VA_ARGS__);                                  \
   } while (0)

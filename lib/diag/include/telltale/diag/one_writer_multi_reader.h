@@ -37,17 +37,15 @@
 // as slow as std::shared_mutex. No destructor returns a slot (that would need the dynamic loader's lock):
 // when none is free, those whose thread is gone (tgkill(2) says so) are taken back.
 //
-//   state \ operation   lock_shared      try_lock_shared  unlock_shared      lock             try_lock  unlock
-//   free                in               true             abort              in               true      abort
-//   N readers in        in               true             out                flag, sleeps     false     abort
-//   writer waits        sleeps           false            out; last wakes    queues           false     abort
-//   writer in           sleeps           false            abort              queues           false     lets in all
-//   asleep,
-//                                                                                                       then the next
-//                                                                                                       writer
-//   ("abort": with a line on stderr; for a thread that does not hold that side. lock, and lock_shared, of a
-//   thread that already holds a side are caught in the same way, in every build; a shared side beyond the
-//   slots is not known to be this thread's, there a recursion goes unnoticed until a writer waits.)
+//   state \ call   lock_shared  try_lock_shared  unlock_shared     lock          try_lock  unlock
+//   free           in           true             abort             in            true      abort
+//   N readers in   in           true             out               flag, sleeps  false     abort
+//   writer waits   sleeps       false            out; last wakes   queues        false     abort
+//   writer in      sleeps       false            abort             queues        false     lets in (below)
+//   (unlock lets in all readers asleep, then the next writer. "abort": with a line on stderr; for a thread that does
+//   not hold that side. lock, and lock_shared, of a thread that already holds a side are caught in the same way, in
+//   every build; a shared side beyond the slots is not known to be this thread's, there a recursion goes unnoticed
+//   until a writer waits.)
 //
 // Not guaranteed. No recursion, no upgrade, no timed waits. The lock must outlive every call: an
 // unlock_shared looks at it once more after the writer may have got in. A thread that ends while it
