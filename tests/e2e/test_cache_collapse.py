@@ -54,10 +54,12 @@ def test_forty_requests_for_one_key_are_one_at_the_origin(held, clients):
     proxy = held()
     waiting = clients(proxy.port, 40)
     wait_until(lambda: collapsed(proxy) == 39, "39 requests to wait")
+    proxy.origin.wait_for_requests(1)
     assert len(proxy.origin.requests) == 1
     proxy.go.set()
     for connection in waiting:
         assert connection.response().content == b"content"
+    proxy.origin.wait_for_requests(1)
     assert len(proxy.origin.requests) == 1
 
 
@@ -82,6 +84,7 @@ def test_head_conditions_and_ranges_are_answered_from_what_a_get_brings(held, cl
     assert condition.response().status == 304
     response = part.response()
     assert (response.status, response.content) == (206, b"23")
+    proxy.origin.wait_for_requests(1)
     assert len(proxy.origin.requests) == 1
 
 
@@ -99,6 +102,7 @@ def test_after_an_answer_that_is_not_for_others_they_go_a_few_at_a_time(start_da
     wait_until(lambda: collapsed(proxy) == 29, "29 requests to wait")
     first.set()
     wait_until(lambda: len(origin.requests) == 9, "eight to be let go")
+    origin.wait_for_requests(9)
     assert len(origin.requests) == 9
     others.set()
     wait_until(lambda: len(origin.requests) == 30, "all to have gone on their own")
@@ -136,6 +140,7 @@ def test_so_many_as_the_limit_wait_and_one_more_goes_to_the_origin(held, clients
     proxy = held(records={"telltale": {"cache": {"collapse_waiters_max": 3}}})
     clients(proxy.port, 4)
     wait_until(lambda: collapsed(proxy) == 3, "three to wait")
+    proxy.origin.wait_for_requests(1)
     assert len(proxy.origin.requests) == 1
     clients(proxy.port, 1)
     proxy.origin.wait_for_requests(2)
@@ -155,6 +160,7 @@ def test_a_leader_whose_client_goes_away_takes_nothing_from_the_others(start_dae
     go.set()
     for connection in waiting:
         assert connection.response().content == content
+    origin.wait_for_requests(1)
     assert len(origin.requests) == 1
 
 
@@ -168,6 +174,7 @@ def test_a_waiting_client_that_goes_away_is_let_go(held, clients):
     gone.close()
     proxy.diags_log("no longer collapsed: the client went away")
     proxy.diags_log(", the client went away while it waited")
+    proxy.origin.wait_for_requests(1)
     assert len(proxy.origin.requests) == 1
 
 
@@ -203,10 +210,12 @@ def test_variants_do_not_wait_for_one_another_once_that_is_known(start_daemon, s
     waiting = {value: clients(proxy.port, 4, fields=[("X-Any", value)]) for value in ("1", "2")}
     origin.wait_for_requests(3)
     wait_until(lambda: collapsed(proxy) == 6, "three of each to wait")
+    origin.wait_for_requests(3)
     assert len(origin.requests) == 3
     go.set()
     for value, connections in waiting.items():
         assert {connection.response().content for connection in connections} == {value.encode()}
+    origin.wait_for_requests(3)
     assert len(origin.requests) == 3
 
 
