@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that miss for one key at the same time: one goes to the origin."""
+import socket
 import threading
 
 import pytest
@@ -175,6 +176,24 @@ def test_a_waiting_client_that_goes_away_is_let_go(held, clients):
     proxy.diags_log("no longer collapsed: the client went away")
     proxy.diags_log(", the client went away while it waited")
     proxy.origin.wait_for_requests(1)
+    assert len(proxy.origin.requests) == 1
+
+
+def test_a_waiting_client_that_ended_its_sending_side_is_answered(held, clients):
+    proxy = held(records={"telltale": {"cache": {"collapse_timeout": 60}}})
+    clients(proxy.port, 1)
+    proxy.origin.wait_for_requests(1)
+    half, = clients(proxy.port, 1)
+    wait_until(lambda: collapsed(proxy) == 1, "one to wait")
+    half.socket.shutdown(socket.SHUT_WR)
+    interim = b"HTTP/1.1 100 Continue\r\n\r\n"  # how it is told apart from one that is gone
+    assert half.socket.recv(len(interim), socket.MSG_WAITALL) == interim
+    proxy.go.set()
+    answer = b""
+    while not answer.endswith(b"\r\n\r\ncontent"):
+        got = half.socket.recv(4096)
+        assert got, f"it ended after {answer!r}"
+        answer += got
     assert len(proxy.origin.requests) == 1
 
 
