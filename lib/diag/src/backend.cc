@@ -14,6 +14,9 @@
 #include "capture_line.h"
 #include "last_lines.h"
 #include "plugin_names.h"
+#include "record_log.h"
+#include "record_log_line.h"
+#include "record_origin.h"
 #include "ring_table.h"
 #include "site_dictionary.h"
 #include "tag_table.h"
@@ -33,12 +36,6 @@ constexpr std::int64_t kSmoothNs = 1'000'000;  // clock corrections below this d
 
 enum LaneIndex : std::size_t { kStdoutLane, kStderrLane, kLogLane, kExtraLane };  // bits of Route, counted
 
-constexpr std::string_view kReasons[] = {"the ring was full", "larger than the ring allows",
-                                         "written while the same thread was formatting another line",
-                                         "no ring was free for the thread"};
-constexpr std::string_view kLevelNames[kLevels] = {"debug", "status", "note",  "warning",
-                                                   "error", "fatal",  "alert", "emergency"};
-
 constinit thread_local bool tl_is_backend __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
@@ -51,8 +48,7 @@ void Backend::sample_clock() {
   sampled_ = now;
   if (std::optional<std::int64_t> step = clock_.add(sample_clocks())) {
     last_wall_ns_ = 0;
-    write_own_line("diag", ticks_now(), lanes_by_level_[std::size_t(Level::kWarning)],
-                   fmt::format("the system clock was stepped by {:+.6f} s", static_cast<double>(*step) * 1e-9));
+    write_own_line("diag", ticks_now(), lanes_by_level_[std::size_t(Level::kWarning)], step_text(*step));
   }
 }
 
@@ -218,16 +214,11 @@ void Backend::write_gap(RingReader& ring, const RecordHeader& header, const char
 
 // Goes where the lost lines would have gone: that is where the gap is.
 void Backend::write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count) {
-  std::string what = fmt::format("{} {} line{}", count, kLevelNames[static_cast<std::size_t>(key.level) % kLevels],
-                                 count == 1 ? "" : "s");
-  if (key.tag == kOtherTags) {
-    what = fmt::format("{} line{} of other tags and levels", count, count == 1 ? "" : "s");
-  } else if (const Tag* tag = tag_by_number(key.tag)) {
-    what += fmt::format(" of tag {}", tag->name);
-  }
+  const Tag* tag = tag_by_number(key.tag);
   std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(key.level) % kLevels];
   write_own_line(thread, ticks, lanes,
-                 fmt::format("{} lost here: {}", what, kReasons[static_cast<std::size_t>(key.reason) % 4]));
+                 loss_text(count, key.level, key.tag == kOtherTags, tag == nullptr ? std::string_view() : tag->name,
+                           static_cast<std::uint8_t>(key.reason), {}));
 }
 
 void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, std::uint8_t lanes, std::string_view text) {
@@ -235,7 +226,7 @@ void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, std::
   head.wall_ns = clock_.wall_ns(ticks);
   head.thread = thread;
   head.level = Level::kWarning;
-  head.origin = {"diag", {}, __FILE__, __func__, __LINE__};
+  head.origin = own_origin();
   line_.clear();
   writer_.append(line_, head, targets_.show_location, text);
   hand_out(lanes);
@@ -276,9 +267,9 @@ void Backend::write_lane(Lane& lane) {
     head.wall_ns = clock_.wall_ns(ticks_now());
     head.thread = "diag";
     head.level = Level::kWarning;
-    head.origin = {"diag", {}, __FILE__, __func__, __LINE__};
+    head.origin = own_origin();
     writer_.append(marker, head, targets_.show_location,
-                   fmt::format("{} line{} lost here: {}: {}", lane.lost, lane.lost == 1 ? "" : "s", lane.name, lane.reason));
+                   loss_text(lane.lost, Level::kWarning, false, {}, kLostBySink, lane.name + ": " + lane.reason));
     if (lane.write(marker) == 0) lane.lost = 0;
   }
   if (std::uint64_t lost = lane.batch.empty() ? 0 : lane.write(lane.batch)) {

@@ -11,8 +11,6 @@
 
 #include "escape.h"
 #include "short_function.h"
-#include "site_dictionary.h"
-#include "tag_table.h"
 
 namespace telltale::diag {
 
@@ -80,14 +78,8 @@ void append_bad_format(std::string& out, std::string_view why, std::string_view 
 
 }  // namespace
 
-Origin read_origin(const RecordHeader& header, RecordReader& arguments) {
+Origin read_own_origin(RecordReader& arguments) {
   Origin origin;
-  if (header.site != 0) {
-    if (const SiteEntry* entry = site_by_number(header.site)) {
-      origin = {entry->tag->name, entry->format, entry->file, entry->function, entry->line};
-    }
-    return origin;
-  }
   Argument a;
   for (std::string_view* part : {&origin.tag, &origin.file, &origin.function, &origin.format}) {
     if (arguments.next(a)) *part = a.as_string;
@@ -97,7 +89,7 @@ Origin read_origin(const RecordHeader& header, RecordReader& arguments) {
   return origin;
 }
 
-std::string_view LineWriter::text(std::string_view format, RecordReader& arguments) {
+std::string_view LineWriter::text(std::string_view format, RecordReader& arguments, bool with_fields) {
   text_.clear();
   std::array<fmt::basic_format_arg<fmt::format_context>, kArgumentsMax> args;
   std::array<std::string_view, kArgumentsMax> names;
@@ -115,7 +107,7 @@ std::string_view LineWriter::text(std::string_view format, RecordReader& argumen
     text_.clear();
     append_bad_format(text_, e.what(), format, list, positional);
   }
-  for (std::size_t i = positional; i < all; ++i) {
+  for (std::size_t i = positional; with_fields && i < all; ++i) {
     text_.append(" ").append(names[i]).append("=");
     format_bounded(text_, "{}", fmt::format_args(&args[i], 1));
   }
@@ -132,21 +124,22 @@ void LineWriter::append_time(std::string& out, std::int64_t wall_ns) {
     auto day = std::chrono::floor<std::chrono::days>(time);
     std::chrono::year_month_day date{day};
     std::chrono::hh_mm_ss clock{time - day};
-    auto end = fmt::format_to_n(second_text_, sizeof second_text_ - 1, "[{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
+    auto end = fmt::format_to_n(second_text_, sizeof second_text_ - 1, "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
                                 static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
                                 static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
                                 clock.seconds().count());
     *end.out = '\0';
   }
   out += second_text_;
-  char digits[8] = {'0', '0', '0', '0', '0', '0', 'Z', ']'};
+  char digits[7] = {'0', '0', '0', '0', '0', '0', 'Z'};
   for (int i = 5; i >= 0; --i, micros /= 10) digits[i] = static_cast<char>('0' + micros % 10);
   out.append(digits, sizeof digits);
 }
 
 void LineWriter::append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text) {
+  out += '[';
   append_time(out, head.wall_ns);
-  out += " [";
+  out += "] [";
   append_escaped(out, head.thread);
   out += "] ";
   auto level = static_cast<std::size_t>(head.level);

@@ -28,6 +28,7 @@ namespace telltale::diag {
 struct Origin {
   std::string_view tag, format, file, function;  // function: short
   std::uint32_t line = 0;
+  std::string_view module = {};  // no part of a line; empty: not known
 };
 
 // What stands before the text.
@@ -40,19 +41,19 @@ struct LineHead {
   std::string_view plugin;
 };
 
-// Takes a record's origin from the dictionary, or from its first five arguments, which are then read.
-Origin read_origin(const RecordHeader& header, RecordReader& arguments);
+// Of a record of site 0: takes it from the first five arguments, which are then read.
+Origin read_own_origin(RecordReader& arguments);
 
 class LineWriter {
  public:
   // Appends one whole line, ended by '\n'.
   void append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text);
   // The text of a record, not yet escaped; valid until the next call.
-  std::string_view text(std::string_view format, RecordReader& arguments);
-
- private:
+  std::string_view text(std::string_view format, RecordReader& arguments, bool with_fields = true);
+  // "2026-11-30T10:00:00.123456Z"
   void append_time(std::string& out, std::int64_t wall_ns);
 
+ private:
   std::string text_;
   std::int64_t second_ = -1;  // the one second_text_ is for
   char second_text_[24] = {};

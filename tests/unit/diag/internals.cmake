@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Parts of the library that are tested by themselves; the library does not export them. None has state
 # that must be one with the library's.
-foreach(part escape glob line pattern pattern_syntax record_reader ring rule rule_list rule_parser short_function stream_sink
-        ticks)
+foreach(part glob ring rule rule_list rule_parser stream_sink ticks)
   target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/lib/diag/src/${part}.cc)
 endforeach()
-target_link_libraries(unit_diag PRIVATE PkgConfig::PCRE2)
+target_link_libraries(unit_diag PRIVATE telltale::record_log)
 
 # What process_test.cc runs.
 add_executable(diag_output_child child/output_child.cc)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// RecordLogWriter: appends records to a buffer as frames, and before each whatever a reader needs to know of it.
+//
+//   after            next frame begins with
+//   construction     a start frame, then what is needed
+//   begin_file()     the same: every file stands alone
+//   say_all_again()  what is needed, without a start frame: frames may have been lost
+//
+// **Thread safety:** thread-compatible.
+// Cost of a record: its bytes copied, three bits tested. Names are looked up once a file.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record_log.h"
+
+namespace telltale::diag {
+
+// Where the writer learns what numbers mean.
+class LogNames {
+ public:
+  virtual ~LogNames() = default;
+  virtual LogSite site(std::uint32_t number) const = 0;  // unknown: all texts are empty
+  virtual std::string plugin(std::uint32_t number) const = 0;
+};
+
+class RecordLogWriter {
+ public:
+  RecordLogWriter(const LogNames& names, LogStart start) : names_(names), start_(std::move(start)) {}
+
+  // The next frame is the first of another file. `id`: of that file, if others have written to it before.
+  void begin_file(const LogId& id, std::int64_t wall_ns);
+  void say_all_again() noexcept;
+
+  // In force for frames to come; cost nothing until one does.
+  void name_thread(std::uint16_t number, std::string_view name);
+  void set_clock(const ClockContent& clock) noexcept;
+  void set_show_location(ShowLocation show) noexcept;
+
+  void record(std::string& out, std::uint16_t thread, const RecordHeader& header, const char* record,
+              std::int64_t wall_ns) {
+    if (pending_ || !plugins_.has(header.plugin) || !threads_.has(thread) || !sites_.has(header.site)) [[unlikely]] {
+      announce(out, thread, header);
+    }
+    append_record_frame(out, thread, header, record, wall_ns);
+  }
+  void loss(std::string& out, const LogLoss& loss);
+  void notice(std::string& out, const LogNotice& notice);
+  void step(std::string& out, const StepContent& step);
+
+ private:
+  // Numbers that have been announced. 0 needs no announcing.
+  class Numbers {
+   public:
+    bool has(std::uint32_t n) const noexcept { return n / 64 < words_.size() && (words_[n / 64] >> n % 64 & 1) != 0; }
+    void add(std::uint32_t n) {
+      if (n / 64 >= words_.size()) words_.resize(n / 64 + 1);
+      words_[n / 64] |= std::uint64_t{1} << n % 64;
+    }
+    void remove(std::uint32_t n) noexcept {
+      if (n / 64 < words_.size()) words_[n / 64] &= ~(std::uint64_t{1} << n % 64);
+    }
+    void clear() noexcept { std::fill(words_.begin(), words_.end(), 0); }
+
+   private:
+    std::vector<std::uint64_t> words_;
+  };
+
+  void announce(std::string& out, std::uint16_t thread, const RecordHeader& header);
+  void say_pending(std::string& out);
+
+  const LogNames& names_;
+  LogStart start_;
+  bool pending_ = true;  // one of the next three is
+  bool start_pending_ = true, clock_pending_ = false, shown_pending_ = false, clock_known_ = false;
+  ClockContent clock_{};
+  Numbers sites_, plugins_, threads_;
+  std::vector<std::string> thread_names_;
+};
+
+}  // namespace telltale::diag
