@@ -193,6 +193,8 @@ const char* words(diag::SiteIs state) {
       return "on for clients";
     case diag::SiteIs::kCounted:
       return "counted";
+    case diag::SiteIs::kRecorded:
+      return "recorded";
     default:
       return "off";
   }

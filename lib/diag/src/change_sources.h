@@ -17,6 +17,9 @@ namespace telltale::diag {
 
 constexpr std::uint64_t source_bit(unsigned source) noexcept { return std::uint64_t{1} << source; }
 
+// Those that no lease's coming or going touches: base and recorder.
+inline constexpr std::uint64_t kLasting = source_bit(0) | source_bit(kRecorderSource);
+
 std::shared_ptr<Sources> copy_of_sources();
 std::optional<Refusal> check_client_blocks(const Sources& sources);
 

@@ -107,8 +107,10 @@ std::size_t all_off() {
     next->base.client_ip = now.sources->base.client_ip;
     next->by_number[0] = now.sources->by_number[0];
     next->by_number[0].mode = Mode::kOff;
+    next->recorder_tags = now.sources->recorder_tags;  // puts nothing out
+    next->by_number[kRecorderSource] = now.sources->by_number[kRecorderSource];
   }
-  (void)apply({next, source_bit(0), std::nullopt});  // matches nothing new, so nothing can refuse
+  (void)apply({next, kLasting, std::nullopt});  // matches nothing new, so nothing can refuse
   return leases;
 }
 

@@ -10,6 +10,10 @@ SourceSets Sources::sets() const noexcept {
   SourceSets sets;
   for (unsigned i = 0; i < kSourcesMax; ++i) {
     std::uint64_t bit = std::uint64_t{1} << i;
+    if (i == kRecorderSource) {
+      if (by_number[i].rules != nullptr) sets.for_recorder |= bit;
+      continue;
+    }
     if (by_number[i].mode != Mode::kOff && by_number[i].kind == LeaseKind::kFollow) {
       sets.for_followed |= bit;
       sets.lease[i] = by_number[i].lease;

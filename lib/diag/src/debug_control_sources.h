@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct TagMatches {
 
 struct Sources {
   Base base;
-  std::array<Source, kSourcesMax> by_number;  // 0: the base; the others: leases, by slot
+  std::string recorder_tags;
+  std::array<Source, kSourcesMax> by_number;  // 0: the base; kRecorderSource; the others: leases, by slot
   struct OpenLease {
     Lease lease;
     unsigned number;

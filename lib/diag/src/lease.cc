@@ -23,8 +23,8 @@ constinit unsigned last_number = 0;
 
 // Number for a further lease, the longest unused; none: all are taken.
 std::optional<unsigned> free_number(const Sources& sources) {
-  for (unsigned i = 1; i < kSourcesMax; ++i) {
-    unsigned number = 1 + (last_number + i - 1) % (kSourcesMax - 1);
+  for (unsigned i = 1; i <= kLeasesMax; ++i) {
+    unsigned number = 1 + (last_number + i - 1) % static_cast<unsigned>(kLeasesMax);
     if (sources.by_number[number].mode == Mode::kOff) return number;
   }
   return std::nullopt;
@@ -113,7 +113,7 @@ tl::expected<OpenedLease, Refusal> open_lease(const LeaseRequest& request, Stead
                     next->leases.size()),
         std::nullopt});
   }
-  const std::uint64_t kept = source_bit(0) | lease_bits(*next);
+  const std::uint64_t kept = kLasting | lease_bits(*next);
   Lease lease = make_lease(request, last_lease_id + 1, now);
   source->lease = lease.id;
   next->by_number[*number] = std::move(*source);
@@ -145,7 +145,7 @@ std::vector<Lease> end_those(Ends ends) {
   std::shared_ptr<Sources> next = copy_of_sources();
   std::vector<Lease> ended = close_leases(*next, ends);
   if (ended.empty()) return ended;
-  (void)apply({next, source_bit(0) | lease_bits(*next), std::nullopt});  // matches nothing new, so nothing can refuse
+  (void)apply({next, kLasting | lease_bits(*next), std::nullopt});  // matches nothing new, so nothing can refuse
   return ended;
 }
 }  // namespace

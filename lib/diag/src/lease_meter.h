@@ -3,7 +3,7 @@
 // LeaseMeters: how many lines each open lease has asked for, and how many it may.
 //
 // **Thread safety:** charge() is lock-free; open() and close() are called one at a time (Registry::changes).
-// A number is given to another lease only after 62 others were opened, so a thread that still acts on a
+// A number is given to another lease only after 61 others were opened, so a thread that still acts on a
 // lease that has ended does not spend a line of the next one.
 
 #include <array>

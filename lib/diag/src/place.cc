@@ -8,6 +8,7 @@
 #include <telltale/diag/site.h>
 
 #include "registry.h"
+#include "route.h"
 #include "rule.h"
 #include "short_function.h"
 #include "site_dictionary.h"
@@ -37,9 +38,18 @@ SiteEntry* entry_of(Tag& tag, const Place& place) noexcept try {
   return nullptr;
 }
 
-bool print(const Decision& wanted, std::atomic<std::uint64_t>& hits, std::atomic<std::uint64_t>& counted) noexcept {
+// For the flight recorder alone?
+bool record(const Tag& tag, const Decision& wanted) noexcept {
+  if (wanted.record == 0) return false;
+  tl_route = tag.number | kByTag | kForRecorder;
+  return true;
+}
+
+bool print(const Tag& tag, const Decision& wanted, std::atomic<std::uint64_t>& hits,
+           std::atomic<std::uint64_t>& counted) noexcept {
   if (wanted.count != 0) counted.fetch_add(1, std::memory_order_relaxed);
-  if (wanted.print == 0 || !registry().meters.charge(wanted.print)) return false;
+  if (wanted.print == 0 || !registry().meters.charge(wanted.print)) return record(tag, wanted);
+  tl_route = tag.number | kByTag;
   hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -49,7 +59,8 @@ bool print(const Decision& wanted, std::atomic<std::uint64_t>& hits, std::atomic
 bool tag_wanted(Tag& tag, Flavour flavour, bool flag) noexcept {
   Registry& all = registry();
   Decision wanted = all.verdicts.decide(tag.matches, flavour, flag, current_context());
-  if (wanted.print == 0 || !all.meters.can_pay(wanted.print)) return false;
+  if (wanted.print == 0 || !all.meters.can_pay(wanted.print)) return record(tag, wanted);
+  tl_route = tag.number | kByTag;
   tag.hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -58,10 +69,10 @@ bool tag_wanted_at(Tag& tag, Flavour flavour, const Place& place, bool flag) noe
   Registry& all = registry();
   const Context* context = current_context();
   if (all.verdicts.now(tag.by_place) == 0) {
-    return print(all.verdicts.decide(tag.matches, flavour, flag, context), tag.hits, tag.counted);
+    return print(tag, all.verdicts.decide(tag.matches, flavour, flag, context), tag.hits, tag.counted);
   }
   if (SiteEntry* entry = entry_of(tag, place)) {
-    return print(all.verdicts.decide(entry->matches, flavour, flag, context), entry->history->hits,
+    return print(tag, all.verdicts.decide(entry->matches, flavour, flag, context), entry->history->hits,
                  entry->history->counted);
   }
   uncached.fetch_add(1, std::memory_order_relaxed);
@@ -89,7 +100,9 @@ bool tag_wanted_uncached(const Tag& tag, Flavour flavour, const Place* place, bo
     passing.of_epoch[at.epoch & 1].store(matches, std::memory_order_relaxed);
     Decision wanted = all.verdicts.decide(passing, flavour, flag, current_context());
     if (all.verdicts.epoch() != at.epoch) continue;
-    if (wanted.print == 0) return false;
+    // A tag that is in no table has no number to be recorded under.
+    if (wanted.print == 0) return tag.number != 0 && record(tag, wanted);
+    tl_route = tag.number | kByTag;
     return place == nullptr ? all.meters.can_pay(wanted.print) : all.meters.charge(wanted.print);
   }
 }

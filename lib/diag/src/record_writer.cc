@@ -6,6 +6,7 @@
 
 #include "backend_wake.h"
 #include "ring_table.h"
+#include "route.h"
 #include "tag_table.h"
 #include "ticks.h"
 
@@ -32,6 +33,7 @@ constinit thread_local bool tl_taking __attribute__((tls_model("initial-exec")))
 }  // namespace
 
 char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size_t room_bytes) noexcept {
+  if ((site & kForRecorder) != 0) [[unlikely]] return nullptr;
   Ring* ring = tl_ring;
   if (ring == nullptr) [[unlikely]] {
     ring = take_ring({tag, level});

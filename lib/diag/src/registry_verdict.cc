@@ -20,7 +20,8 @@ Decision Verdicts::decide(const SourceBits& all_matches, Flavour flavour, bool f
     std::uint64_t following = matches & sets.for_followed.load(std::memory_order_acquire);
     if (following != 0 && context != nullptr && context->followed != 0) on |= followed_by(sets, following, context->followed);
     std::uint64_t count_only = sets.count_only.load(std::memory_order_acquire);
-    if (epoch_.load(std::memory_order_relaxed) == epoch) return {on & ~count_only, on & count_only};
+    std::uint64_t record = all_matches.at(epoch) & sets.for_recorder.load(std::memory_order_acquire);
+    if (epoch_.load(std::memory_order_relaxed) == epoch) return {on & ~count_only, on & count_only, record};
   }
 }
 
@@ -58,7 +59,8 @@ SourceSets Verdicts::sets() const noexcept {
   const AtomicSets& sets = sets_[in_force()];
   return {sets.for_controls.load(std::memory_order_acquire), sets.for_strings.load(std::memory_order_acquire),
           sets.for_clients.load(std::memory_order_acquire),  sets.for_followed.load(std::memory_order_acquire),
-          sets.count_only.load(std::memory_order_acquire),   {}};
+          sets.count_only.load(std::memory_order_acquire),   sets.for_recorder.load(std::memory_order_acquire),
+          {}};
 }
 
 void Verdicts::stage(const SourceSets& sets) noexcept {
@@ -68,6 +70,7 @@ void Verdicts::stage(const SourceSets& sets) noexcept {
   next.for_clients.store(sets.for_clients, std::memory_order_release);
   next.for_followed.store(sets.for_followed, std::memory_order_release);
   next.count_only.store(sets.count_only, std::memory_order_release);
+  next.for_recorder.store(sets.for_recorder, std::memory_order_release);
   for (unsigned i = 0; i < kSourcesMax; ++i) next.lease[i].store(sets.lease[i], std::memory_order_release);
 }
 
@@ -76,13 +79,14 @@ std::uint8_t Verdicts::hot_bits(const SourceSets& in_force, std::uint64_t matche
   if ((matched & in_force.for_controls & ~in_force.count_only) != 0) bits |= kSiteOnForAll;
   if ((matched & ((in_force.for_clients & ~in_force.count_only) | in_force.for_followed)) != 0) bits |= kSiteAsksContext;
   if ((matched & in_force.count_only) != 0) bits |= kSiteCounts;
+  if ((matched & in_force.for_recorder) != 0) bits |= kSiteRecords;
   if (specific && (in_force.for_controls | in_force.for_clients | in_force.for_followed) != 0) bits |= kSiteAsksFlag;
   return static_cast<std::uint8_t>(bits);
 }
 
 bool Verdicts::strings_may_be_on() const noexcept {
   SourceSets in_force = sets();
-  return (in_force.for_strings | in_force.for_clients | in_force.for_followed) != 0;
+  return (in_force.for_strings | in_force.for_clients | in_force.for_followed | in_force.for_recorder) != 0;
 }
 
 }  // namespace telltale::diag

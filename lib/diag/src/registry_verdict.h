@@ -2,8 +2,8 @@
 #pragma once
 // Verdicts: is this line wanted, for this client, right now? Answered without a lock, never half-changed.
 //
-// What can turn a line on are sources: the base (number 0) and leases (1 to 63). Each has rules, and a
-// client list or none. So a site's state is one word, the sources whose rules have it on, and a few words
+// What can turn a line on are sources: the base (number 0), leases (1 to 62) and, without output, the flight
+// recorder's tags (63). Each has rules, and a client list or none. So a site's state is one word, the sources whose rules have it on, and a few words
 // say what a source does: on for all controls, for all string-tag calls, for its clients, for one followed
 // transaction. Calls that are no sites have the word of their tag, or where the rules name places, that of
 // an entry made for the place at its first call.
@@ -27,7 +27,8 @@
 
 namespace telltale::diag {
 
-inline constexpr unsigned kSourcesMax = 64;  // the base and 63 leases
+inline constexpr unsigned kSourcesMax = 64;  // the base, 62 leases and the recorder
+inline constexpr unsigned kRecorderSource = 63;
 
 // Sets of sources, one bit each.
 struct SourceSets {
@@ -36,13 +37,15 @@ struct SourceSets {
   std::uint64_t for_clients = 0;   // on for the source's clients only
   std::uint64_t for_followed = 0;  // on for contexts that carry the source's lease
   std::uint64_t count_only = 0;    // of the above: matching calls are counted, nothing prints
+  std::uint64_t for_recorder = 0;  // none of the above: into the flight recorder, in every mode and for all clients
   std::array<std::uint64_t, kSourcesMax> lease{};  // ids, of for_followed
 };
 
-// Which sources want a line, and which only count it.
+// Which sources want a line, which only count it, and which only record it.
 struct Decision {
   std::uint64_t print = 0;
   std::uint64_t count = 0;
+  std::uint64_t record = 0;
 };
 
 enum class Flavour : std::uint8_t { kControl, kString };
@@ -78,6 +81,7 @@ class Verdicts {
     std::atomic<std::uint64_t> for_clients{0};
     std::atomic<std::uint64_t> for_followed{0};
     std::atomic<std::uint64_t> count_only{0};
+    std::atomic<std::uint64_t> for_recorder{0};
     std::array<std::atomic<std::uint64_t>, kSourcesMax> lease{};
   };
   std::size_t in_force() const noexcept { return epoch() & 1; }

@@ -21,6 +21,7 @@
 
 #include "registry.h"
 #include "registry_sites.h"
+#include "route.h"
 #include "word_table.h"
 
 namespace telltale::diag {
@@ -126,14 +127,22 @@ bool site_wanted(const Site& site, bool flag) noexcept {
   Registry& all = registry();
   Decision wanted = all.verdicts.decide(entry->matches, Flavour::kControl, flag, context);
   if (wanted.count != 0) entry->history->counted.fetch_add(1, std::memory_order_relaxed);
-  if (wanted.print == 0 || !all.meters.charge(wanted.print)) return false;
+  if (wanted.print == 0 || !all.meters.charge(wanted.print)) {
+    if (wanted.record == 0) return false;
+    tl_route = entry->number | kForRecorder;
+    return true;
+  }
+  tl_route = entry->number;
   entry->history->hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
 std::uint32_t site_number(const Site& site) noexcept {
   SiteEntry* entry = site.entry.load(std::memory_order_acquire);
-  return entry == nullptr ? 0 : entry->number;
+  if (entry == nullptr) return 0;
+  const std::uint32_t route = std::exchange(tl_route, 0);
+  if ((route & ~kForRecorder) == entry->number) [[likely]] return route;
+  return entry->number | route_again(entry->matches);
 }
 
 std::uint32_t site_tag_number(const Site& site) noexcept {

@@ -30,6 +30,7 @@ struct Filter {
 SiteIs state_of(std::uint8_t hot) noexcept {
   if ((hot & kSiteOnForAll) != 0) return SiteIs::kOn;
   if ((hot & kSiteAsksContext) != 0) return SiteIs::kOnForClients;
+  if ((hot & kSiteRecords) != 0) return SiteIs::kRecorded;
   return (hot & kSiteCounts) != 0 ? SiteIs::kCounted : SiteIs::kOff;
 }
 
@@ -61,6 +62,9 @@ std::vector<SiteReason> reasons(const Sources* sources, const Subject& site) {
     all.push_back(reason("base", *sources->by_number[0].rules, site));
   }
   if (sources == nullptr) return all;
+  if (const Source& recorder = sources->by_number[kRecorderSource]; recorder.rules != nullptr) {
+    all.push_back(reason("flight recorder", *recorder.rules, site));
+  }
   for (const Sources::OpenLease& open : sources->leases) {
     all.push_back(reason(fmt::format("lease {}", open.lease.id), *sources->by_number[open.number].rules, site));
   }
@@ -110,7 +114,7 @@ tl::expected<SiteList, Refusal> sites(const SiteQuery& query) {
     if (former || (!loaded && !query.unloaded)) continue;
     const SiteIs state =
         loaded ? state_of(Verdicts::hot_bits(sets, all.verdicts.now(entry.matches), false)) : SiteIs::kOff;
-    if ((query.on && (state == SiteIs::kOff || state == SiteIs::kCounted)) || !filter.passes(entry)) continue;
+    if ((query.on && state != SiteIs::kOn && state != SiteIs::kOnForClients) || !filter.passes(entry)) continue;
     if (list.sites.size() == query.limit) {
       list.next = list.sites.back().number;
       return list;

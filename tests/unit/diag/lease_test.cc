@@ -101,13 +101,13 @@ TEST_CASE("Leases: the base stays what it was, under all of them", "[diag][lease
   CHECK_FALSE(b.on());
 }
 
-TEST_CASE("Leases: 63 are opened, the next is refused with a sentence", "[diag][lease]") {
+TEST_CASE("Leases: 62 are opened, the next is refused with a sentence", "[diag][lease]") {
   CleanDebug clean;
   RuntimeControl a("lease_a"), b("lease_b");
   for (std::size_t i = 0; i < kLeasesMax; ++i) REQUIRE(open_lease({"lease_a", "", true}));
   auto refused = open_lease({"lease_b", "", true});
   REQUIRE_FALSE(refused);
-  CHECK_THAT(refused.error().what, Catch::Contains("63 leases are open"));
+  CHECK_THAT(refused.error().what, Catch::Contains("62 leases are open"));
   CHECK_FALSE(b.on());
   CHECK(leases().size() == kLeasesMax);
   REQUIRE(open_lease({"lease_b", ""}));  // replacing them is still possible

@@ -59,7 +59,7 @@ struct Lease {
   std::uint64_t lines = 0;  // asked for so far; at most max_lines where there is a limit
 };
 
-inline constexpr std::size_t kLeasesMax = 63;
+inline constexpr std::size_t kLeasesMax = 62;
 inline constexpr std::size_t kLeaseTextBytesMax = 256;  // of owner and reason
 inline constexpr std::chrono::hours kLeaseDurationMax{24 * 30};
 

@@ -28,6 +28,7 @@ inline constexpr std::uint8_t kSiteOnForAll = 0x01;
 inline constexpr std::uint8_t kSiteAsksContext = 0x02;   // for clients that a filter names, or a followed transaction
 inline constexpr std::uint8_t kSiteAsksFlag = 0x04;      // SpecificDbg: where its flag or a locked-on transaction says so
 inline constexpr std::uint8_t kSiteCounts = 0x08;        // a preview counts it
+inline constexpr std::uint8_t kSiteRecords = 0x10;       // armed for the flight recorder (recorder.h)
 inline constexpr std::uint8_t kSiteUnregistered = 0x80;  // executed before its module registered
 
 struct SiteMeta {
@@ -74,6 +75,8 @@ TELLTALE_EXPORT void remove_module(Module& module) noexcept;
 // `flag` is SpecificDbg's. Cost: no lock, no allocation; a client's verdict is recomputed once after
 // the filters changed.
 TELLTALE_EXPORT bool site_wanted(const Site& site, bool flag) noexcept __attribute__((cold));
+// What begin_record() takes for it: its number in the dictionary, and whether its line, as site_wanted() last
+// said on this thread, is for the flight recorder alone.
 TELLTALE_EXPORT std::uint32_t site_number(const Site& site) noexcept __attribute__((cold));
 TELLTALE_EXPORT std::uint32_t site_tag_number(const Site& site) noexcept __attribute__((cold));
 

@@ -34,7 +34,7 @@ struct SiteQuery {
   std::uint32_t limit = kSitesPerAnswerMax;
 };
 
-enum class SiteIs : std::uint8_t { kOff, kOn, kOnForClients, kCounted };
+enum class SiteIs : std::uint8_t { kOff, kOn, kOnForClients, kCounted, kRecorded };  // kRecorded: by the flight recorder, no output
 
 // What one source says of a site.
 struct SiteReason {

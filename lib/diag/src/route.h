@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Where the line goes that this thread was last told to write: out, or into the flight recorder alone.
+//
+// The verdict falls before the arguments are evaluated, and begin_record() comes after. What is between them
+// may write lines of its own, so the verdict is kept with the number of its site or tag. Who finds another
+// number asks again, without charging anybody: route_again().
+//
+// **Thread safety:** thread-local.
+
+#include <cstdint>
+
+#include "source_bits.h"
+
+namespace telltale::diag {
+
+inline constexpr std::uint32_t kForRecorder = 0x8000'0000;
+inline constexpr std::uint32_t kByTag = 0x4000'0000;  // the number is a tag's
+
+// A site's or tag's number with the two bits above; 0: none.
+extern constinit thread_local std::uint32_t tl_route __attribute__((tls_model("initial-exec")));
+
+// kForRecorder or 0. Of a site with Specific's flag it may say kForRecorder where the flag alone had it on.
+[[gnu::cold]] std::uint32_t route_again(const SourceBits& matches) noexcept;
+
+}  // namespace telltale::diag
