@@ -4,11 +4,17 @@
 
 namespace telltale::diag {
 
-void RecordLogWriter::begin_file(const LogId& id, std::int64_t wall_ns) {
-  start_.id = id;
-  start_.wall_ns = wall_ns;
-  start_pending_ = true;
-  say_all_again();
+std::string RecordLogWriter::beginning(const LogId& id, std::int64_t wall_ns) const {
+  std::string out;
+  LogStart start = start_;
+  start.id = id;
+  start.wall_ns = wall_ns;
+  append_start_frame(out, start);
+  if (clock_known_) append_clock_frame(out, clock_);
+  threads_.each([&](std::uint32_t number) { say_thread(out, static_cast<std::uint16_t>(number)); });
+  plugins_.each([&](std::uint32_t number) { say_plugin(out, number); });
+  sites_.each([&](std::uint32_t number) { say_site(out, number); });
+  return out;
 }
 
 void RecordLogWriter::say_all_again() noexcept {
@@ -38,31 +44,38 @@ void RecordLogWriter::set_show_location(ShowLocation show) noexcept {
 }
 
 void RecordLogWriter::say_pending(std::string& out) {
-  if (start_pending_) {
-    append_start_frame(out, start_);
-    start_pending_ = shown_pending_ = false;
-  }
   if (shown_pending_) append_shown_frame(out, start_.show_location);
   if (clock_pending_) append_clock_frame(out, clock_);
   shown_pending_ = clock_pending_ = pending_ = false;
 }
 
+void RecordLogWriter::say_thread(std::string& out, std::uint16_t number) const {
+  append_thread_frame(out, number, 0, number < thread_names_.size() ? thread_names_[number] : std::string_view());
+}
+
+void RecordLogWriter::say_plugin(std::string& out, std::uint32_t number) const {
+  if (number != 0) append_plugin_frame(out, number, names_.plugin(number));
+}
+
+void RecordLogWriter::say_site(std::string& out, std::uint32_t number) const {
+  if (number == 0) return;
+  LogSite site = names_.site(number);
+  site.number = number;
+  append_site_frame(out, site);
+}
+
 void RecordLogWriter::announce(std::string& out, std::uint16_t thread, const RecordHeader& header) {
   if (pending_) say_pending(out);
   if (!threads_.has(thread)) {
-    append_thread_frame(out, thread, 0, thread < thread_names_.size() ? thread_names_[thread] : std::string_view());
+    say_thread(out, thread);
     threads_.add(thread);
   }
   if (!plugins_.has(header.plugin)) {
-    if (header.plugin != 0) append_plugin_frame(out, header.plugin, names_.plugin(header.plugin));
+    say_plugin(out, header.plugin);
     plugins_.add(header.plugin);
   }
   if (!sites_.has(header.site)) {
-    if (header.site != 0) {
-      LogSite site = names_.site(header.site);
-      site.number = header.site;
-      append_site_frame(out, site);
-    }
+    say_site(out, header.site);
     sites_.add(header.site);
   }
 }

@@ -2,14 +2,15 @@
 #pragma once
 // RecordLogWriter: appends records to a buffer as frames, and before each whatever a reader needs to know of it.
 //
-//   after            next frame begins with
-//   construction     a start frame, then what is needed
-//   begin_file()     the same: every file stands alone
-//   say_all_again()  what is needed, without a start frame: frames may have been lost
+// Every file begins with beginning(): a start frame, and whatever has been announced. So a batch of frames that
+// was made before a file is rolled may go into the next one. What was lost is not known to be announced:
+// say_all_again() then.
 //
 // **Thread safety:** thread-compatible.
-// Cost of a record: its bytes copied, three bits tested. Names are looked up once a file.
+// Cost of a record: its bytes copied, three bits tested. Names are looked up once.
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,11 +32,14 @@ class RecordLogWriter {
  public:
   RecordLogWriter(const LogNames& names, LogStart start) : names_(names), start_(std::move(start)) {}
 
-  // The next frame is the first of another file. `id`: of that file, if others have written to it before.
-  void begin_file(const LogId& id, std::int64_t wall_ns);
+  // What a file begins with. Cost: looks up the name of all that has been announced.
+  std::string beginning(const LogId& id, std::int64_t wall_ns) const;
+  // What has been announced is announced again before it is needed next.
   void say_all_again() noexcept;
 
-  // In force for frames to come; cost nothing until one does.
+  // In force for frames to come; cost nothing until one does. A thread that has been announced is told by
+  // beginning() by its new name, so frames made before the change are written out first.
+  bool is_announced(std::uint16_t thread) const noexcept { return threads_.has(thread); }
   void name_thread(std::uint16_t number, std::string_view name);
   void set_clock(const ClockContent& clock) noexcept;
   void set_show_location(ShowLocation show) noexcept;
@@ -64,6 +68,14 @@ class RecordLogWriter {
       if (n / 64 < words_.size()) words_[n / 64] &= ~(std::uint64_t{1} << n % 64);
     }
     void clear() noexcept { std::fill(words_.begin(), words_.end(), 0); }
+    template <class Visit>
+    void each(Visit visit) const {
+      for (std::size_t i = 0; i < words_.size(); ++i) {
+        for (std::uint64_t word = words_[i]; word != 0; word &= word - 1) {
+          visit(static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));
+        }
+      }
+    }
 
    private:
     std::vector<std::uint64_t> words_;
@@ -71,11 +83,14 @@ class RecordLogWriter {
 
   void announce(std::string& out, std::uint16_t thread, const RecordHeader& header);
   void say_pending(std::string& out);
+  void say_thread(std::string& out, std::uint16_t number) const;
+  void say_plugin(std::string& out, std::uint32_t number) const;
+  void say_site(std::string& out, std::uint32_t number) const;
 
   const LogNames& names_;
   LogStart start_;
-  bool pending_ = true;  // one of the next three is
-  bool start_pending_ = true, clock_pending_ = false, shown_pending_ = false, clock_known_ = false;
+  bool pending_ = false;  // one of the next two is
+  bool clock_pending_ = false, shown_pending_ = false, clock_known_ = false;
   ClockContent clock_{};
   Numbers sites_, plugins_, threads_;
   std::vector<std::string> thread_names_;

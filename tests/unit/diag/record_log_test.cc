@@ -42,7 +42,7 @@ LogStart start_of_test() {
 struct Log {
   Names names;
   RecordLogWriter writer{names, start_of_test()};
-  std::string bytes;
+  std::string bytes = writer.beginning({{1, 2}}, kWall);
 
   void record(std::uint32_t site, RecordBytes record, std::int64_t wall_ns = kWall, std::uint16_t thread = 0,
               std::uint32_t plugin = 0) {
@@ -156,9 +156,8 @@ TEST_CASE("RecordLog: a file that begins later stands alone", "[diag][record_log
   log.writer.set_show_location(ShowLocation::kNever);
   log.record(2, RecordBytes(1, 2), kWall, 0, 9);
   const std::size_t cut = log.bytes.size();
-  log.writer.begin_file({{3, 4}}, kWall + 1);
   log.record(2, RecordBytes(3, 4), kWall, 0, 9);
-  std::string second = log.bytes.substr(cut);
+  std::string second = log.writer.beginning({{3, 4}}, kWall + 1) + log.bytes.substr(cut);
   CHECK(lines_of(second).at(0).find("[worker-0] DEBUG (http) <http1/session.cc:42 (run)> {c12 t345 plugin9} 3 and 4") !=
         std::string::npos);
 
@@ -178,6 +177,18 @@ TEST_CASE("RecordLog: a file that begins later stands alone", "[diag][record_log
   CHECK(reader.dictionary().wall_ns(1000) == kWall);
   CHECK(reader.dictionary().wall_ns(1100) == kWall + 50);
   CHECK(reader.dictionary().wall_ns(900) == kWall - 50);
+}
+
+TEST_CASE("RecordLog: after a loss everything is announced again", "[diag][record_log]") {
+  Log log;
+  log.writer.name_thread(0, "worker-0");
+  const std::size_t begun = log.bytes.size();
+  log.record(2, RecordBytes(1, 2), kWall, 0, 9);
+  log.bytes.resize(begun);
+  log.writer.say_all_again();
+  log.record(2, RecordBytes(3, 4), kWall, 0, 9);
+  CHECK(lines_of(log.bytes).at(0).find("[worker-0] DEBUG (http) <http1/session.cc:42 (run)> {c12 t345 plugin9} 3 and 4") !=
+        std::string::npos);
 }
 
 TEST_CASE("RecordLog: losses, notices and steps come back", "[diag][record_log]") {
