@@ -42,6 +42,9 @@ telltale_package(trafficserver trafficserver "the proxy that ./tt load --against
 telltale_package(bench libbenchmark-dev "micro-benchmarks")
 telltale_package(bench libabsl-dev     "absl::Mutex, which our lock is measured beside")
 telltale_package(bench liburcu-dev     "liburcu's read side, which our lock is measured beside")
+telltale_package(bench libspdlog-dev   "spdlog, whose level check and lines ours are measured beside")
+telltale_package(bench libgoogle-glog-dev "glog, whose VLOG our disabled site is measured beside")
+telltale_package(bench liblttng-ust-dev "LTTng-UST, whose disabled tracepoint our disabled site is measured beside")
 telltale_package(bench python3         "tables and plot of the lock's measurement")
 
 find_package(Threads REQUIRED)
