@@ -45,6 +45,7 @@ telltale_package(bench liburcu-dev     "liburcu's read side, which our lock is m
 telltale_package(bench libspdlog-dev   "spdlog, whose level check and lines ours are measured beside")
 telltale_package(bench libgoogle-glog-dev "glog, whose VLOG our disabled site is measured beside")
 telltale_package(bench liblttng-ust-dev "LTTng-UST, whose disabled tracepoint our disabled site is measured beside")
+telltale_package(bench valgrind        "callgrind counts a request's instructions, with debug off and on")
 telltale_package(bench python3         "tables and plot of the lock's measurement")
 
 find_package(Threads REQUIRED)

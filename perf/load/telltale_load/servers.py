@@ -76,18 +76,21 @@ class Server:
             self._process = start(arguments, core=core, output=log, environment=environment)
         self.pid = self._process.pid
         try:
-            self._wait_until_it_accepts()
+            self._wait_until_ready()
         except BaseException:
             self.close()
             raise
 
-    def _wait_until_it_accepts(self):
+    def _ready(self):
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def _wait_until_ready(self):
         deadline = time.monotonic() + _START_S
         while True:
             self.must_run()
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
+            if self._ready():
+                return
             if time.monotonic() > deadline:
                 raise Failed(f"{self.name} was not ready within {_START_S} s:\n{self.words()}")
             time.sleep(0.02)
@@ -121,7 +124,8 @@ class Origin(Server):
 
 
 class Telltale(Server):
-    def __init__(self, programs, folder, core, origin_port):
+    def __init__(self, programs, folder, core, origin_port, under=()):
+        """under: a command that runs it, as valgrind does."""
         port = free_port()
         config = folder / "config"
         config.mkdir()
@@ -129,8 +133,11 @@ class Telltale(Server):
         (config / "remap.config").write_text(f"map http://127.0.0.1:{port}/ http://127.0.0.1:{origin_port}/\n")
         self._ttctl = [programs / "ttctl", "--control", folder / "control.sock", "--json"]
         self._diags_log = folder / "var" / "logs" / "diags.log"
-        super().__init__("telltale", port, [programs / "telltale", "--config", config, "--runtime", folder / "var",
+        super().__init__("telltale", port, [*under, programs / "telltale", "--config", config, "--runtime", folder / "var",
                                             "--control", folder / "control.sock"], folder=folder, core=core)
+
+    def _ready(self):
+        return "telltale: ready" in self.words()  # the control socket too
 
     def ctl(self, *arguments):
         """The daemon's answer to a command of ttctl. Errors: Failed when it is refused."""
