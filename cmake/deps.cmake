@@ -26,6 +26,8 @@ telltale_package(build libcli11-dev    "command lines of telltale, ttctl and tt-
 telltale_package(run   curl            "the client in the commands that ./tt run prints")
 telltale_package(test  catch2          "unit tests")
 telltale_package(test  clang-19        "the second compiler a disabled site is asserted for")
+telltale_package(test  lld             "the third linker that must keep every site; gold and bfd come with binutils")
+telltale_package(test  lld-19          "links what clang-19 makes with LTO")
 telltale_package(test  binutils        "objdump and readelf: what a disabled site compiles to")
 telltale_package(test  python3         "end-to-end tests drive the daemon from Python")
 telltale_package(test  python3-pytest  "runs the end-to-end tests")

@@ -26,6 +26,7 @@ PAIRS = [
     ("two_with_sites", "two_twin", 2),
 ]
 SITES = sum(sites for _, _, sites in PAIRS)
+LINKERS = ("bfd", "gold", "lld")
 COMPARE = re.compile(r"cmpb \$0x0,(0x[0-9a-f]+)?\(%r\w+\)$")
 
 
@@ -120,9 +121,9 @@ def main():
     options.add_argument("--plugin", required=True)
     options.add_argument("compilers", nargs="+")
     options = options.parse_args()
-    for compiler in options.compilers:
-        if shutil.which(compiler) is None:
-            sys.exit(f"{compiler} is missing; its package is in cmake/deps.cmake")
+    for program in (*options.compilers, *(f"ld.{linker}" for linker in LINKERS)):
+        if shutil.which(program) is None:
+            sys.exit(f"{program} is missing; its package is in cmake/deps.cmake")
     with tempfile.TemporaryDirectory() as folder:
         for compiler in options.compilers:
             common = [compiler, "-std=c++20", "-O2", "-g0", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden",
@@ -136,9 +137,7 @@ def main():
             check(compiler, "library", library)
             check_not_unique(library)
             combinations = []
-            for linker in ("bfd", "gold", "lld"):
-                if linker != "bfd" and shutil.which(f"ld.{linker}") is None:
-                    continue
+            for linker in LINKERS:
                 run(*common, "-fPIC", "-shared", "-ffunction-sections", f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library,
                     options.library, "-lfmt")
                 check_listed(compiler, f"library linked by {linker} with garbage collection", library)
@@ -149,8 +148,10 @@ def main():
                         options.library, "-lfmt")
                     check_listed(compiler, f"{kind} linked by {linker} with LTO and garbage collection", library)
                 combinations.append(linker)
+            if not combinations:
+                sys.exit(f"{compiler}: no linker here links its LTO objects; cmake/deps.cmake names one")
             print(f"{compiler}: {SITES} disabled sites, each one compare and one branch, in the executable and in a library; "
-                  f"as many with LTO by {', '.join(combinations) or 'no linker here'}")
+                  f"as many with LTO by {', '.join(combinations)}")
     check_not_unique(options.plugin)
 
 
