@@ -46,7 +46,7 @@ class Parser {
     app_.add_flag("--json", command_.json, "print the daemon's answer as JSON");
     app_.footer("The socket is --control, else that of --config, else $TELLTALE_CONTROL, else " +
                 default_control_path(default_runtime_dir()) +
-                ".\nExit status: 0 done, 1 refused by the daemon, 2 wrong command line, 3 no answer from the daemon.");
+                ".\nExit status: 0 done, 1 refused by the daemon or a file with an error, 2 wrong command line, 3 no answer from the daemon.");
     add_config();
     debug_.emplace(group("debug", "switch debug output, and see what is on"), command_);
     command(app_, "status", "what the daemon is doing", [this] { ask("GET", "/v1/status", render_status); });

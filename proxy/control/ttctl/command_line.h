@@ -5,6 +5,7 @@
 // **Thread safety:** thread-safe.
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 namespace telltale::control {
 
 class Client;
+struct Output;
 struct Reply;
 
 struct Command {
@@ -30,6 +32,8 @@ struct Command {
   bool stops = false;  // wait until the daemon has ended
   // Of a command that takes more than one request; null: that above is the only one.
   tl::expected<Reply, std::string> (*talk)(Client&, const Command&) = nullptr;
+  // Of a command that needs no daemon: it does all, and returns the exit status.
+  std::function<int(const Output&)> act;
   std::chrono::milliseconds wait{0};  // between two of its requests
 
   void ask(const char* with_method, std::string of, std::string (*show)(const boost::json::object&),

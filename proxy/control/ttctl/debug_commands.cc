@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "control/query.h"
+#include "control/ttctl/debug_cat.h"
 #include "control/ttctl/debug_render.h"
 #include "control/ttctl/debug_talk.h"
 #include "control/ttctl/duration.h"
@@ -73,6 +74,15 @@ DebugCommands::DebugCommands(CLI::App& debug, Command& command) : debug_(debug),
   follow.add_option("--for", duration_, "how long to wait for it, and for its end; default 60s")
       ->type_name("DURATION")
       ->check(CLI::Validator(refuse_short_duration, ""));
+  add_cat();
+}
+
+void DebugCommands::add_cat() {
+  CLI::App& cat = add("cat", "the lines of binary logs (diags.blog, rolled and compressed ones too); asks no daemon",
+                      &DebugCommands::cat);
+  cat.add_option("FILE", files_, "merged by time where there are several")->required();
+  log_options_.add_to(cat);
+  cat.add_flag("--follow", follow_file_, "show what the file grows by, over rotation; of one file")->excludes(log_options_.group());
 }
 
 CLI::App& DebugCommands::add(const std::string& name, const std::string& what, void (DebugCommands::*chosen)()) {
@@ -203,6 +213,14 @@ void DebugCommands::follow() {
   command_.ask("POST", "/v1/debug/follow", render_followed, std::move(content));
   command_.talk = follow_to_its_end;
   command_.arguments = {{"tags", tags_, "--tags"}, {"client_ip", client_ip_, "--client"}, {"path", path_, "--path"}};
+}
+
+void DebugCommands::cat() {
+  if (follow_file_ && files_.size() != 1) throw CLI::ValidationError("--follow", "follows one file, not " + std::to_string(files_.size()));
+  diag::LogView view = log_options_.view(command_.json);
+  command_.act = [files = files_, view = std::move(view), follow = follow_file_](const Output& output) {
+    return follow ? follow_log(files.front(), view, output) : cat_logs(files, view, output);
+  };
 }
 
 }  // namespace telltale::control

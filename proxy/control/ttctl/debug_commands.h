@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "control/ttctl/command_line.h"
+#include "control/ttctl/log_options.h"
 
 namespace telltale::control {
 
@@ -25,6 +26,7 @@ class DebugCommands {
   void add_selection(CLI::App& app);
   void add_enable();
   void add_sites();
+  void add_cat();
 
   void enable();
   void disable();
@@ -34,13 +36,15 @@ class DebugCommands {
   void end();
   void preview();
   void follow();
+  void cat();
 
   CLI::App& debug_;
   Command& command_;
   std::string tags_, client_ip_, duration_, reason_, file_, function_, module_, text_, host_, path_, method_;
-  std::vector<std::string> rules_;
+  std::vector<std::string> rules_, files_;
+  LogOptions log_options_;
   std::uint64_t id_ = 0, max_lines_ = 0, replaces_ = 0;
-  bool append_ = false, all_clients_ = false, on_ = false, why_ = false, unloaded_ = false, all_ = false, next_ = false;
+  bool append_ = false, all_clients_ = false, on_ = false, why_ = false, unloaded_ = false, all_ = false, next_ = false, follow_file_ = false;
 };
 
 }  // namespace telltale::control

@@ -52,14 +52,28 @@ Outcome await_end(const Client& client, std::chrono::milliseconds timeout) {
                                            static_cast<double>(timeout.count()) / 1000));
 }
 
+// A command that needs no daemon.
+Outcome act(const Command& command, const Output* output) {
+  Outcome outcome;
+  const Output collect{[&outcome](std::string_view text) {
+                         outcome.out += text;
+                         return true;
+                       },
+                       [&outcome](std::string_view text) { outcome.err += text; }};
+  outcome.exit_status = command.act(output != nullptr ? *output : collect);
+  return outcome;
+}
+
 }  // namespace
 
-Outcome run(std::vector<std::string> arguments, const std::string& environment_path, const Patience& patience) {
+Outcome run(std::vector<std::string> arguments, const std::string& environment_path, const Patience& patience,
+            const Output* output) {
   auto command = parse_command_line(std::move(arguments), environment_path);
   if (!command) {
     const Usage& usage = command.error();
     return usage.exit_status == 0 ? Outcome{.out = usage.text} : Outcome{.exit_status = kExitUsage, .err = usage.text};
   }
+  if (command->act) return act(*command, output);
   auto client = Client::connect(command->control_path, patience.answer);
   if (!client) return failure(kExitNoAnswer, client.error());
   try {

@@ -5,7 +5,9 @@
 // **Thread safety:** thread-safe.
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace telltale::control {
@@ -21,14 +23,21 @@ struct Outcome {
   std::string err;
 };
 
+// Where commands that read files write, piece by piece. `out` returns false when nobody reads any more.
+struct Output {
+  std::function<bool(std::string_view)> out;
+  std::function<void(std::string_view)> err;
+};
+
 // How long a daemon may take.
 struct Patience {
   std::chrono::milliseconds answer = std::chrono::seconds(10);  // to accept, and to answer
   std::chrono::milliseconds end = std::chrono::seconds(10);     // to end, after a stop
 };
 
-// `arguments` without the program's name. `environment_path`: TELLTALE_CONTROL, or empty.
+// `arguments` without the program's name. `environment_path`: TELLTALE_CONTROL, or empty. What is written to
+// `output` is not in the outcome; without one all of it is.
 [[nodiscard]] Outcome run(std::vector<std::string> arguments, const std::string& environment_path,
-                          const Patience& patience = {});
+                          const Patience& patience = {}, const Output* output = nullptr);
 
 }  // namespace telltale::control

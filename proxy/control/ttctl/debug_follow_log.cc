@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// ttctl debug cat --follow. See debug_cat.h.
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "control/ttctl/debug_cat.h"
+#include "control/ttctl/printable.h"
+#include "record_log_file.h"
+
+namespace telltale::control {
+
+namespace {
+
+using diag::LogEvent;
+using diag::LogFile;
+
+class Follow {
+ public:
+  Follow(const std::string& path, const diag::LogView& view, const Output& output, std::chrono::milliseconds pause)
+      : path_(path), output_(output), pause_(pause), printer_(view, output.out) {}
+
+  int run() {
+    for (;;) {
+      if (file_ == nullptr && !open()) return kExitRefused;
+      // In this order: what was written to the old file before another had its name is read.
+      bool another = file_ != nullptr && has_another_file();
+      if (file_ != nullptr && !show(*file_)) return kExitRefused;
+      if (file_ != nullptr && (another || file_->was_truncated())) {
+        if (!another) say(fmt::format("{} was truncated: reading it from its beginning", path_));
+        file_.reset();
+        continue;
+      }
+      std::this_thread::sleep_for(pause_);
+    }
+  }
+
+ private:
+  // False: that is no file to follow.
+  bool open() {
+    struct stat found {};
+    if (::stat(path_.c_str(), &found) != 0 && errno == ENOENT) {
+      if (!told_waiting_) say(fmt::format("waiting for {}", path_));
+      told_waiting_ = true;
+      return true;
+    }
+    auto file = LogFile::open(path_);
+    if (!file) {
+      say(file.error());
+      return false;
+    }
+    file_ = std::move(*file);
+    return true;
+  }
+
+  bool has_another_file() const {
+    struct stat found {};
+    return ::stat(path_.c_str(), &found) == 0 && (found.st_dev != file_->device() || found.st_ino != file_->inode());
+  }
+
+  // All there is. False: nobody reads any more, or it is no record log.
+  bool show(LogFile& file) {
+    LogEvent event;
+    for (;;) {
+      switch (file.next(event)) {
+        case LogFile::Got::kEvent:
+          if (!printer_.take(event)) return false;
+          break;
+        case LogFile::Got::kBad:
+          say(file.error());
+          if (file.refused()) return false;
+          break;
+        case LogFile::Got::kEnd: return printer_.flush();
+      }
+    }
+  }
+
+  void say(const std::string& what) { output_.err(fmt::format("ttctl: {}\n", printable(what))); }
+
+  const std::string path_;
+  const Output& output_;
+  const std::chrono::milliseconds pause_;
+  diag::LogPrinter printer_;
+  std::unique_ptr<LogFile> file_;
+  bool told_waiting_ = false;
+};
+
+}  // namespace
+
+int follow_log(const std::string& path, const diag::LogView& view, const Output& output, std::chrono::milliseconds pause) {
+  return Follow(path, view, output, pause).run();
+}
+
+}  // namespace telltale::control
