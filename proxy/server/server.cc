@@ -24,7 +24,6 @@ namespace telltale::server {
 namespace {
 
 constexpr DbgCtl config_dbg{"config"};
-constexpr std::chrono::seconds kLogWatch{2};
 
 using config::Record;
 
@@ -147,7 +146,6 @@ txn::RuntimePtr Server::runtime() const {
 
 void Server::run() {
   wait_for_signal();
-  watch_log();
   for (auto& worker : workers_) {
     worker->start();
     worker->change([this](txn::WorkerState& state) { apply_settings(records_, state); });
@@ -171,7 +169,6 @@ void Server::stop() {
   for (auto& worker : workers_) worker->stop(drain);
   control_->stop();
   signals_.cancel();
-  log_watch_.cancel();
   leases_.stop();
 }
 
@@ -214,23 +211,8 @@ void Server::reopen_log() {
   diag::note("SIGUSR2: opened {} anew", output_config(records_, log_dir_).log_file);
 }
 
-void Server::watch_log() {
-  log_watch_.expires_after(kLogWatch);
-  log_watch_.async_wait([this](const boost::system::error_code& failed) {
-    if (failed || stopping_) return;
-    if (log_file_.went_away()) {
-      diag::warning("{} was moved or deleted: lines go on into the old file until SIGUSR2",
-                    output_config(records_, log_dir_).log_file);
-    }
-    watch_log();
-  });
-}
-
 tl::expected<void, std::string> Server::configure_output(const config::Records& records) {
-  diag::OutputConfig config = output_config(records, log_dir_);
-  auto configured = diag::configure_output(config);
-  if (configured) log_file_.opened(config.log_file);
-  return configured;
+  return diag::configure_output(output_config(records, log_dir_));
 }
 
 // Makes these values the running ones: first what can be refused, then what cannot.

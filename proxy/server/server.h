@@ -13,14 +13,12 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "config/config_folder.h"
 #include "control/server.h"
 #include "control/target.h"
 #include "plugin/plugin_config.h"
 #include "server/lease_keeper.h"
-#include "server/log_file.h"
 #include "server/options.h"
 #include "server/runtime_folder.h"
 #include "server/worker_thread.h"
@@ -65,7 +63,6 @@ class Server final : public control::Target {
   void obey(int signal);
   void reload_on_signal();
   void reopen_log();
-  void watch_log();
   tl::expected<void, std::string> configure_output(const config::Records& records);
   std::vector<std::string> load_plugins();
   std::vector<std::string> open_listeners();
@@ -88,8 +85,6 @@ class Server final : public control::Target {
 
   boost::asio::io_context loop_{1};
   boost::asio::signal_set signals_{loop_};
-  boost::asio::steady_timer log_watch_{loop_};
-  LogFile log_file_;
   LeaseKeeper leases_;
   Shared shared_;
   std::vector<std::unique_ptr<WorkerThread>> workers_;

@@ -286,7 +286,7 @@ def test_sigusr2_opens_the_log_anew_and_no_line_is_lost(proxy):
 
 
 @pytest.mark.parametrize("how", ["moved", "deleted", "folder deleted"])
-def test_a_log_that_went_away_is_told_of_and_comes_back_with_sigusr2(start_daemon, how):
+def test_a_log_that_went_away_is_told_of_and_comes_back_by_itself(start_daemon, how):
     daemon = start_daemon()
     log = daemon.runtime / "logs" / "diags.log"
     if how == "moved":
@@ -295,10 +295,12 @@ def test_a_log_that_went_away_is_told_of_and_comes_back_with_sigusr2(start_daemo
         log.unlink()
         if how == "folder deleted":
             log.parent.rmdir()
-    wait_until(lambda: "was moved or deleted" in daemon.process.stderr, "the warning")
-    daemon.process.send_signal(signal.SIGUSR2)
-    daemon.diags_log(contains="SIGUSR2: opened")
-    assert daemon.process.stderr.count("was moved or deleted") == 1
+    said = "was moved" if how == "moved" else "was deleted"
+    wait_until(lambda: said in daemon.process.stderr, "the warning")
+    daemon.ctl_ok("debug", "enable", "--tags", "http")
+    get(daemon.port, "/after")
+    daemon.diags_log(contains="/after")
+    assert daemon.process.stderr.count("opening it anew") == 1
 
 
 # ---- ports, start and stop

@@ -30,6 +30,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::nanoseconds kShortestSleep = 100us, kLongestSleep = 50ms, kGrace = 1ms;
 constexpr auto kSampleEvery = 100ms;
+constexpr auto kPublishEvery = 200ms;
 constexpr auto kRetryEvery = 1s;          // to tell of a loss where no line follows it
 constexpr std::size_t kBatchBytes = 65536;
 constexpr std::int64_t kSmoothNs = 1'000'000;  // clock corrections below this do not move lines back
@@ -48,7 +49,7 @@ void Backend::sample_clock() {
   sampled_ = now;
   if (std::optional<std::int64_t> step = clock_.add(sample_clocks())) {
     last_wall_ns_ = 0;
-    write_own_line("diag", ticks_now(), lanes_by_level_[std::size_t(Level::kWarning)], step_text(*step));
+    write_own_line("diag", ticks_now(), Level::kWarning, lanes_by_level_[std::size_t(Level::kWarning)], step_text(*step));
   }
 }
 
@@ -64,7 +65,9 @@ void Backend::run() {
     sample_clock();
     OutputPlan plan = control.plan();
     Found found = drain(plan);
+    look_after_log();
     write_out();
+    publish(plan.hurry);
     Positions written{};
     for (std::size_t i = 0; i < rings_.size(); ++i) written[i] = rings_[i].position;
     control.report(written);
@@ -216,16 +219,17 @@ void Backend::write_gap(RingReader& ring, const RecordHeader& header, const char
 void Backend::write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count) {
   const Tag* tag = tag_by_number(key.tag);
   std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(key.level) % kLevels];
-  write_own_line(thread, ticks, lanes,
+  write_own_line(thread, ticks, Level::kWarning, lanes,
                  loss_text(count, key.level, key.tag == kOtherTags, tag == nullptr ? std::string_view() : tag->name,
                            static_cast<std::uint8_t>(key.reason), {}));
 }
 
-void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, std::uint8_t lanes, std::string_view text) {
+void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, Level level, std::uint8_t lanes,
+                             std::string_view text) {
   LineHead head;
   head.wall_ns = clock_.wall_ns(ticks);
   head.thread = thread;
-  head.level = Level::kWarning;
+  head.level = level;
   head.origin = own_origin();
   line_.clear();
   writer_.append(line_, head, targets_.show_location, text);
@@ -248,6 +252,7 @@ void Backend::hand_out(std::uint8_t lanes) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     if ((lanes >> i & 1) == 0) continue;
     lanes_[i].batch += line_;
+    ++lanes_[i].batch_lines;
     if (lanes_[i].batch.size() >= kBatchBytes) write_lane(lanes_[i]);
   }
 }
@@ -270,49 +275,120 @@ void Backend::write_lane(Lane& lane) {
     head.origin = own_origin();
     writer_.append(marker, head, targets_.show_location,
                    loss_text(lane.lost, Level::kWarning, false, {}, kLostBySink, lane.name + ": " + lane.reason));
-    if (lane.write(marker) == 0) lane.lost = 0;
+    if (lane.write(marker) == 0) {
+      lane.lost = 0;
+      lane.shown.failing = false;
+      ++lane.shown.lines;
+    }
   }
-  if (std::uint64_t lost = lane.batch.empty() ? 0 : lane.write(lane.batch)) {
+  if (lane.batch.empty()) return;
+  std::uint64_t lost = lane.write(lane.batch);
+  lane.shown.lines += lane.batch_lines - lost;
+  lane.shown.failing = lost > 0;
+  if (lost > 0) {
     lane.lost += lost;
     counters.lines_lost.fetch_add(lost, std::memory_order_relaxed);
     counters.sink_errors.fetch_add(1, std::memory_order_relaxed);
+    lane.shown.lost += lost;
+    ++lane.shown.errors;
+    lane.shown.last_error = lane.reason;
   }
   lane.batch.clear();
+  lane.batch_lines = 0;
+}
+
+// The log file's own needs, and what it has to say.
+void Backend::look_after_log() {
+  if (targets_.log_file == nullptr) return;
+  RotatingFile& file = targets_.log_file->file();
+  file.check(FileTime::now());
+  if (file.generation() != log_generation_) refresh_lanes();
+  for (const FileNotice& notice : file.take_notices()) {
+    write_own_line("diag", ticks_now(), notice.level, lanes_by_level_[static_cast<std::size_t>(notice.level)], notice.text);
+  }
+}
+
+void Backend::publish(bool hurry) try {
+  auto now = steady_clock::now();
+  if (!hurry && now - published_ < kPublishEvery) return;
+  published_ = now;
+  std::vector<SinkState> sinks;
+  for (Lane& lane : lanes_) {
+    if (lane.shown.lines + lane.shown.lost == 0 && lane.file == nullptr) continue;
+    sinks.push_back(lane.shown);
+    sinks.back().name = lane.name;
+    if (lane.file != nullptr) sinks.back().file = lane.file->file().state();
+  }
+  output_control().publish(std::move(sinks));
+} catch (...) {  // out of memory: they see what was
 }
 
 void Backend::apply(OutputChange& change) {
   OutputTargets former;  // destroyed, and its file closed, outside the lock
+  bool same = change.targets && change.targets->log_file && targets_.log_file && change.targets->log_path == targets_.log_path;
   std::shared_ptr<Sink> former_extra;
   {
     std::lock_guard lock(output_control().mutex());
     if (change.targets) {
       former = std::move(targets_);
       targets_ = std::move(*change.targets);
+      // One object for one name: it knows what it has rolled and compresses. The new one has only shown
+      // that the name can be opened.
+      if (same) std::swap(targets_.log_file, former.log_file);
     }
     if (change.extra) {
       former_extra = std::move(extra_);
       extra_ = std::move(*change.extra);
     }
   }
+  if (change.targets && targets_.log_file) {
+    RotatingFile& file = targets_.log_file->file();
+    if (same) {
+      file.set(targets_.roll, FileTime::now());
+      file.reopen(FileTime::now());
+    } else {
+      file.start(FileTime::now());
+    }
+  }
   refresh_lanes();
+  if (change.targets) tell_of_streams();
+}
+
+// Rolling is for the log file. Who has it switched on and no line in the file would look for rolled ones.
+void Backend::tell_of_streams() {
+  bool rolls = targets_.roll.size_bytes != 0 || targets_.roll.interval.count() != 0;
+  std::uint8_t used = 0;
+  for (std::uint8_t lanes : targets_.routes) used |= lanes;
+  bool only_streams = rolls && (used & kToLogFile) == 0 && (used & (kToStdout | kToStderr)) != 0;
+  if (only_streams && !told_no_file_) {
+    write_own_line("diag", ticks_now(), Level::kNote, lanes_by_level_[static_cast<std::size_t>(Level::kNote)],
+                   "stdout and stderr are not rolled, whatever the settings of the log file say");
+  }
+  told_no_file_ = only_streams;
 }
 
 // Routes that lead to the same file are one lane, else its lines would be there twice. The log file's
 // descriptor is preferred: it appends, whatever others do with the file.
 void Backend::refresh_lanes() {
-  auto set = [](Lane& lane, StreamSink* stream, Sink* extra, std::string name) {
-    if (lane.stream != stream || lane.extra != extra) lane.lost = 0;
+  auto set = [](Lane& lane, StreamSink* stream, FileSink* file, Sink* extra, std::string name) {
+    if (lane.stream != stream || lane.file != file || lane.extra != extra) lane.lost = 0;
     lane.stream = stream;
+    lane.file = file;
     lane.extra = extra;
     lane.name = std::move(name);
   };
-  set(lanes_[kStdoutLane], &stdout_, nullptr, "stdout");
-  set(lanes_[kStderrLane], &stderr_, nullptr, "stderr");
-  set(lanes_[kLogLane], targets_.log_file.get(), nullptr, targets_.log_path);
-  set(lanes_[kExtraLane], nullptr, extra_.get(), "extra sink");
-  StreamSink* log = targets_.log_file.get();
-  bool out_is_log = log != nullptr && stdout_.same_file(*log), err_is_log = log != nullptr && stderr_.same_file(*log);
-  bool out_is_err = !out_is_log && stdout_.same_file(stderr_);
+  set(lanes_[kStdoutLane], &stdout_, nullptr, nullptr, "stdout");
+  set(lanes_[kStderrLane], &stderr_, nullptr, nullptr, "stderr");
+  set(lanes_[kLogLane], nullptr, targets_.log_file.get(), nullptr, targets_.log_path);
+  set(lanes_[kExtraLane], nullptr, nullptr, extra_.get(), "extra sink");
+  RotatingFile* log = targets_.log_file ? &targets_.log_file->file() : nullptr;
+  int log_fd = log != nullptr ? log->fd() : -1;
+  bool out_is_log = stdout_.same_file(log_fd), err_is_log = stderr_.same_file(log_fd);
+  bool out_is_err = !out_is_log && stdout_.same_file(stderr_.fd());
+  if (log != nullptr) {
+    log->keep_still(err_is_log ? "stderr" : out_is_log ? "stdout" : "");
+    log_generation_ = log->generation();
+  }
   lanes_by_level_ = targets_.routes;
   for (std::uint8_t& lanes : lanes_by_level_) {
     auto move = [&lanes](bool wanted, std::uint8_t from, std::uint8_t to) {
@@ -331,7 +407,9 @@ std::string_view Backend::plugin(std::uint32_t number) {
   return name;
 }
 
-void Backend::abandon() noexcept { targets_.log_file.reset(); }
+void Backend::abandon() noexcept {
+  if (targets_.log_file) targets_.log_file->file().abandon();
+}
 
 bool in_backend_thread() noexcept { return tl_is_backend; }
 

@@ -43,13 +43,16 @@ class Backend {
   void write_record(RingReader& ring, const RecordHeader& header, const char* record);
   void write_gap(RingReader& ring, const RecordHeader& header, const char* record);
   void write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count);
-  void write_own_line(std::string_view thread, std::uint64_t ticks, std::uint8_t lanes, std::string_view text);
+  void write_own_line(std::string_view thread, std::uint64_t ticks, Level level, std::uint8_t lanes, std::string_view text);
   void tell_losses_without_ring();
   void hand_out(std::uint8_t lanes);
   void write_out();
   void write_lane(Lane& lane);
   void apply(OutputChange& change);
   void refresh_lanes();
+  void tell_of_streams();
+  void look_after_log();
+  void publish(bool hurry);
   std::string_view plugin(std::uint32_t number);
 
   WallClock clock_;
@@ -67,6 +70,9 @@ class Backend {
   std::shared_ptr<Sink> extra_;
   StreamSink stdout_{1, false}, stderr_{2, false};
   std::array<Lane, 4> lanes_;
+  std::uint64_t log_generation_ = 0;
+  bool told_no_file_ = false;
+  std::chrono::steady_clock::time_point published_{};
 };
 
 // REQUIRES: OutputControl's mutex is held, no backend runs. False: the thread cannot be made.

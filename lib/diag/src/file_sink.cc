@@ -2,33 +2,55 @@
 // See file_sink.h.
 #include "file_sink.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <algorithm>
 
-#include <cerrno>
-#include <system_error>
+#include <fmt/format.h>
+
+#include "move_file.h"
 
 namespace telltale::diag {
 
-tl::expected<std::unique_ptr<StreamSink>, std::string> open_log_file(const std::string& path) {
-  int fd;  // O_NONBLOCK: a FIFO nobody reads is an error here, not a wait; StreamSink waits by itself
-  do {
-    fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
-  } while (fd < 0 && errno == EINTR);
-  if (fd < 0) {
-    return tl::unexpected("log file " + path + " cannot be opened: " + std::generic_category().message(errno));
-  }
-  // A process without stdin, stdout or stderr would get one of their numbers, and strangers would write here.
-  if (fd <= 2) {
-    int higher = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    int error = errno;
-    ::close(fd);
-    if (higher < 0) {
-      return tl::unexpected("log file " + path + " cannot be opened: " + std::generic_category().message(error));
+using namespace std::chrono;
+
+std::optional<system_clock::time_point> LineFile::first_entry(std::string_view bytes) const {
+  constexpr std::string_view kForm = "[dddd-dd-ddTdd:dd:dd";
+  if (bytes.size() < kForm.size()) return std::nullopt;
+  int fields[6] = {};
+  std::size_t field = 0;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    bool digit = bytes[i] >= '0' && bytes[i] <= '9';
+    if (kForm[i] == 'd' ? !digit : bytes[i] != kForm[i]) return std::nullopt;
+    if (digit) {
+      fields[field] = fields[field] * 10 + (bytes[i] - '0');
+    } else if (i > 0) {
+      ++field;
     }
-    fd = higher;
   }
-  return std::make_unique<StreamSink>(fd, true);
+  year_month_day date{year(fields[0]), month(static_cast<unsigned>(fields[1])), day(static_cast<unsigned>(fields[2]))};
+  if (!date.ok()) return std::nullopt;
+  return sys_days(date) + hours(fields[3]) + minutes(fields[4]) + seconds(fields[5]);
+}
+
+tl::expected<std::unique_ptr<FileSink>, std::string> FileSink::open(const std::string& path, const RollSettings& settings) {
+  auto fd = open_to_append(path);
+  if (!fd) return tl::unexpected(fmt::format("log file {} cannot be opened: {}", path, error_text(fd.error())));
+  return std::make_unique<FileSink>(path, *fd, settings);
+}
+
+std::uint64_t FileSink::write(std::string_view lines, FileTime now) noexcept {
+  if (lines.empty()) return 0;
+  if (torn_ && file_.append_to(generation_, "\n") == 1) torn_ = false;
+  if (torn_ && generation_ == file_.generation() && file_.fd() >= 0) {
+    return static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+  }
+  std::size_t done = file_.append(lines, now);
+  if (done > 0 || generation_ != file_.generation()) {
+    torn_ = done > 0 && lines[done - 1] != '\n';
+    generation_ = file_.generation();
+  }
+  if (done == lines.size()) return 0;
+  std::string_view rest = lines.substr(done);
+  return static_cast<std::uint64_t>(std::count(rest.begin(), rest.end(), '\n'));
 }
 
 }  // namespace telltale::diag

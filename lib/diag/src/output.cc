@@ -17,13 +17,20 @@ OutputControl::Deadline in(std::chrono::milliseconds time) noexcept {
 }  // namespace
 
 tl::expected<void, std::string> configure_output(const OutputConfig& config) {
-  OutputTargets targets{config.routes, config.show_location, nullptr, config.log_file};
+  OutputTargets targets{config.routes, config.show_location, nullptr, config.log_file, config.roll};
   bool to_log = std::any_of(config.routes.begin(), config.routes.end(), [](auto r) { return (r & kToLogFile) != 0; });
   if (to_log && config.log_file.empty()) {
     return tl::unexpected<std::string>("lines are routed to the log file, but there is none");
   }
+  const RollSettings& roll = config.roll;
+  if (roll.interval.count() < 0 || roll.age_max.count() < 0) {
+    return tl::unexpected<std::string>("a negative time for rolling the log file");
+  }
+  if (roll.space_bytes_max != 0 && roll.space_bytes_max < roll.size_bytes) {
+    return tl::unexpected<std::string>("the log file would be larger than all its files together may be");
+  }
   if (!config.log_file.empty()) {
-    auto file = open_log_file(config.log_file);
+    auto file = FileSink::open(config.log_file, config.roll);
     if (!file) return tl::unexpected(file.error());
     targets.log_file = std::move(*file);
   }
@@ -47,6 +54,8 @@ bool flush_output(std::chrono::milliseconds deadline) noexcept {
   return output_control().wait_written(published_positions(), in(deadline));
 }
 
+bool settle_output(std::chrono::milliseconds deadline) noexcept { return output_control().wait_applied(in(deadline)); }
+
 bool stop_output(std::chrono::milliseconds deadline) noexcept { return output_control().stop(in(deadline)); }
 
 OutputStatus output_status() {
@@ -58,6 +67,7 @@ OutputStatus output_status() {
   status.records_written = ring_table().records();
   status.records_dropped = ring_table().drops();
   status.threads = ring_table().owners();
+  status.sinks = output_control().sinks();
   return status;
 }
 

@@ -88,6 +88,25 @@ bool OutputControl::wait_written(const Positions& upto, Deadline deadline) noexc
   return done && all_written(upto);
 }
 
+bool OutputControl::wait_applied(Deadline deadline) noexcept {
+  if (in_backend_thread()) return false;
+  std::unique_lock lock(mutex_);
+  std::uint64_t number = last_number_;
+  if (!running_ || finished_ >= number) return finished_ >= number;
+  wake_backend_surely();
+  return changed_.wait_until(lock, deadline, [&] { return finished_ >= number || !running_; }) && finished_ >= number;
+}
+
+void OutputControl::publish(std::vector<SinkState> sinks) {
+  std::lock_guard lock(mutex_);
+  sinks_.swap(sinks);
+}
+
+std::vector<SinkState> OutputControl::sinks() {
+  std::lock_guard lock(mutex_);
+  return sinks_;
+}
+
 bool OutputControl::stop(Deadline deadline) {
   if (in_backend_thread()) return false;
   std::unique_lock lock(mutex_);
@@ -151,6 +170,7 @@ void OutputControl::forget() noexcept {
   last_number_ = finished_ = 0;
   waiting_ = 0;
   running_ = started_ = false;
+  sinks_.clear();
   counters.lines_written = counters.lines_lost = counters.sink_errors = 0;
   forked_ = true;
 }

@@ -25,10 +25,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <telltale/diag/output.h>
 
-#include "stream_sink.h"
+#include "file_sink.h"
 
 namespace telltale::diag {
 
@@ -40,8 +41,9 @@ Positions published_positions() noexcept;
 struct OutputTargets {
   Routes routes = kRoutesToStderr;
   ShowLocation show_location = ShowLocation::kDebugLines;
-  std::unique_ptr<StreamSink> log_file;  // null = none
+  std::unique_ptr<FileSink> log_file;  // null = none
   std::string log_path;
+  RollSettings roll;
 };
 
 struct OutputChange {
@@ -73,7 +75,9 @@ class OutputControl {
   bool submit(OutputChange change, bool start);
   bool start();  // with what is configured; stderr if nothing is
   bool wait_written(const Positions& upto, Deadline deadline) noexcept;
+  bool wait_applied(Deadline deadline) noexcept;  // every change that was asked for before
   bool stop(Deadline deadline);
+  std::vector<SinkState> sinks();
   bool ever_started() noexcept;
   bool stop_waits() noexcept;  // one was asked for and has not happened, because a sink blocks
 
@@ -81,6 +85,7 @@ class OutputControl {
   OutputPlan plan() noexcept;
   bool hurry() noexcept;
   void report(const Positions& written) noexcept;
+  void publish(std::vector<SinkState> sinks);
   OutputChange take();  // the oldest change, all up to it being written
   // It is applied. True: the backend ends now.
   bool finish(const OutputChange& change) noexcept;
@@ -104,6 +109,7 @@ class OutputControl {
   std::deque<OutputChange> queue_;
   std::uint64_t last_number_ = 0, finished_ = 0;
   Positions written_{};
+  std::vector<SinkState> sinks_;
   int waiting_ = 0;
   bool running_ = false, started_ = false;
   std::atomic<bool> forked_{false};

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "patient_write.h"
+
 namespace telltale::diag {
 
 class StreamSink {
@@ -22,18 +24,17 @@ class StreamSink {
   StreamSink(const StreamSink&) = delete;
   StreamSink& operator=(const StreamSink&) = delete;
 
-  // Blocks as long as the descriptor does. Returns the number of lines not written whole; then error() says why.
+  // Waits for a reader, but not for long (patient_write.h). Returns the number of lines not written whole; then error() says why.
   std::uint64_t write(std::string_view lines) noexcept;
   int error() const noexcept { return error_; }  // errno of the last write() that returned more than 0
 
-  bool same_file(const StreamSink& other) const noexcept;
+  bool same_file(int other_fd) const noexcept;
   int fd() const noexcept { return fd_; }
 
  private:
-  std::size_t write_some(std::string_view text) noexcept;  // bytes written; less: error_ is set
-
   const int fd_;
   const bool owned_;
+  PatientWriter writer_;
   bool torn_ = false;  // the last byte written is not the end of a line
   int error_ = 0;
 };

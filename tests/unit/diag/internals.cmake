@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Parts of the library that are tested by themselves; the library does not export them. None has state
 # that must be one with the library's.
-foreach(part glob ring rule rule_list rule_parser stream_sink ticks)
+foreach(part file_compressor file_sink glob move_file patient_write ring rolled_files rolled_name rotating_file rotating_file_tidy rule
+        rule_list rule_parser stream_sink ticks)
   target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/lib/diag/src/${part}.cc)
 endforeach()
-target_link_libraries(unit_diag PRIVATE telltale::record_log)
+target_link_libraries(unit_diag PRIVATE telltale::record_log PkgConfig::ZSTD)
 
 # What process_test.cc runs.
 add_executable(diag_output_child child/output_child.cc)

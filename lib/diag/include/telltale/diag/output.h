@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,16 +45,30 @@ inline constexpr Routes kRoutesToStderr{kToStderr, kToStderr, kToStderr, kToStde
 
 enum class ShowLocation : std::uint8_t { kNever = 0, kDebugLines = 1, kAllLines = 2 };
 
+// When the log file is rolled (moved to a name with time and number, and begun anew), and what becomes of
+// rolled files. 0 is never, or no limit. Regular files only: a log file that is a pipe, a device, a symbolic
+// link, or stdout or stderr at the same time is not rolled, and one line says so.
+struct RollSettings {
+  std::uint64_t size_bytes = 0;      // before the file would grow beyond it
+  std::chrono::seconds interval{0};  // when a multiple of it passes, in UTC; a file without entries is not rolled
+  std::uint32_t min_count = 0;       // the newest rolled files, which age_max leaves
+  std::chrono::seconds age_max{0};   // rolled files that were last written to longer ago are deleted
+  std::uint64_t space_bytes_max = 0; // of all files of the log; the oldest rolled ones are deleted, never the live one
+  bool compress = false;             // rolled files, with zstd, in a thread that runs when nothing else does
+  bool operator==(const RollSettings&) const = default;
+};
+
 struct OutputConfig {
   Routes routes = kRoutesToStderr;
   ShowLocation show_location = ShowLocation::kDebugLines;
   std::string log_file;  // path of diags.log; empty = none. Appended to, created with mode 0600.
+  RollSettings roll;
 };
 
 // Starts the backend if it is not running, and applies the configuration: lines written before the call
 // go where the former one said, lines after it go by the new one. The first configuration of a process
 // also takes the lines that have waited for it. Does not wait for sinks. Routes that lead to the same
-// file are written once. Errors: the log file cannot be opened (path and errno text), a route leads to it
+// file are written once. A log file that is the present one is opened anew, under its name. Errors: the log file cannot be opened (path and errno text), a route leads to it
 // and there is none, or a sink has blocked the backend for many changes; nothing is changed then.
 TELLTALE_EXPORT tl::expected<void, std::string> configure_output(const OutputConfig& config);
 // A sink of the embedding program's own (kToExtra); null = none. Replaces the former one, which may still
@@ -72,6 +87,9 @@ TELLTALE_EXPORT void set_thread_name(std::string_view name) noexcept;
 // refused them, are counted as lost); false: the deadline passed first, or the backend does not run and
 // records wait. Wakes the backend. A sink that calls it gets false.
 TELLTALE_EXPORT bool flush_output(std::chrono::milliseconds deadline) noexcept;
+// All changes asked for before the call are in force when it returns true: what was to be closed is closed.
+// False: the deadline passed first, or the backend does not run. A sink that calls it gets false.
+TELLTALE_EXPORT bool settle_output(std::chrono::milliseconds deadline) noexcept;
 // Drains what was published before the call, then ends the backend. Later records stay in the rings.
 // False: the deadline passed, because a sink blocks; the backend ends once it can.
 TELLTALE_EXPORT bool stop_output(std::chrono::milliseconds deadline) noexcept;
@@ -81,6 +99,28 @@ struct ThreadOutput {
   std::uint64_t written;  // records published
   std::uint64_t dropped;  // records that did not fit
 };
+
+// A file that is rolled, as it was within the last second.
+struct FileState {
+  std::string path;
+  bool open = false;
+  std::uint64_t bytes = 0;
+  std::string not_rolled;   // why not; empty: it is, as far as the settings say
+  std::uint64_t rolls = 0, roll_errors = 0, reopens = 0;  // since the process began
+  std::uint64_t compressed = 0, compress_errors = 0, deleted = 0;
+  bool compressing = false;
+  std::uint64_t rolled_files = 0, rolled_bytes = 0;  // there are, when it was last looked
+};
+// One place lines go to, likewise.
+struct SinkState {
+  std::string name;        // "stderr", a path
+  std::uint64_t lines = 0; // taken
+  std::uint64_t lost = 0;  // lines not taken
+  std::uint64_t errors = 0;  // writes not taken whole
+  std::string last_error;  // of these; empty: there was none
+  bool failing = false;    // the last write was one of them
+  std::optional<FileState> file;
+};
 struct OutputStatus {
   std::uint64_t records_written = 0;  // published, all threads, ended ones included
   std::uint64_t records_dropped = 0;  // that did not fit, likewise: written + dropped = sent
@@ -88,6 +128,7 @@ struct OutputStatus {
   std::uint64_t lines_lost = 0;       // of these, not taken by a sink; counted per sink
   std::uint64_t sink_errors = 0;      // writes a sink did not take whole
   std::vector<ThreadOutput> threads;  // that have a ring now
+  std::vector<SinkState> sinks;       // that are in use, or were
 };
 TELLTALE_EXPORT OutputStatus output_status();
 
