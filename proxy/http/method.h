@@ -13,6 +13,9 @@ namespace telltale::http {
 
 enum class Method : std::uint8_t { kOther, kGet, kHead, kPost, kPut, kDelete, kConnect, kOptions, kTrace, kPatch };
 
+// For the Allow field of a 405.
+inline constexpr std::string_view kMethodsAllowed = "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH";
+
 Method method_from(std::string_view text);
 
 // "GET"; empty for kOther, whose text only the request head knows.

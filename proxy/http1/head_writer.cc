@@ -80,31 +80,6 @@ void response_head(Sink& out, std::uint16_t status, std::string_view reason, con
   append_end(out, framing, connection);
 }
 
-template <class Sink>
-void simple_response(Sink& out, const SimpleResponse& response) {
-  status_line(out, response.status, {});
-  if (!response.date.empty()) {
-    out.append(std::string_view("Date: "));
-    out.append(response.date);
-    out.append(std::string_view("\r\n"));
-  }
-  if (response.failure != http::Failure::kNone) {
-    out.append(std::string_view("Proxy-Status: telltale; error="));
-    out.append(http::failure_token(response.failure));
-    out.append(std::string_view("\r\n"));
-  }
-  out.append(response.extra);
-  // Several error codes are cacheable by default; this answer is about this moment only.
-  out.append(std::string_view("Cache-Control: no-store\r\nContent-Type: text/plain; charset=utf-8\r\n"));
-  Framing framing;
-  framing.kind = Framing::kLength;
-  framing.length = response.text.size() + 1;
-  append_end(out, framing, response.connection);
-  if (response.head_only) return;
-  out.append(response.text);
-  out.append(std::string_view("\n"));
-}
-
 }  // namespace
 
 void append_request_head(std::string& out, std::string_view method, std::string_view target,
@@ -127,7 +102,5 @@ void append_response_head(Out& out, std::uint16_t status, std::string_view reaso
   response_head(out, status, reason, fields, framing, connection);
 }
 
-void append_simple_response(std::string& out, const SimpleResponse& response) { simple_response(out, response); }
-void append_simple_response(Out& out, const SimpleResponse& response) { simple_response(out, response); }
 
 }  // namespace telltale::http1

@@ -17,7 +17,6 @@
 #include <string>
 #include <string_view>
 
-#include "http/failure.h"
 #include "http/fields.h"
 #include "http/framing.h"
 #include "http1/hop_by_hop.h"
@@ -63,18 +62,5 @@ void append_response_head(std::string& out, std::uint16_t status, std::string_vi
                           const http::Fields& fields, http::Framing framing, ConnectionField connection);
 void append_response_head(Out& out, std::uint16_t status, std::string_view reason, const http::Fields& fields,
                           http::Framing framing, ConnectionField connection);
-
-// A whole response with one line of text, as the proxy answers errors.
-struct SimpleResponse {
-  std::uint16_t status = 500;
-  std::string_view text;                            // one line, without line end; must not hold client bytes
-  http::Failure failure = http::Failure::kNone;     // adds Proxy-Status: telltale; error=TOKEN
-  std::string_view date = {};                       // a Date; empty: none
-  std::string_view extra = {};                      // further complete field lines, each with CRLF ("Allow: GET\r\n")
-  bool head_only = false;                           // answer to HEAD: the length is announced, the text is not sent
-  ConnectionField connection = ConnectionField::kClose;
-};
-void append_simple_response(std::string& out, const SimpleResponse& response);
-void append_simple_response(Out& out, const SimpleResponse& response);
 
 }  // namespace telltale::http1

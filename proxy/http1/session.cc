@@ -6,14 +6,11 @@
 #include <cstring>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include <telltale/diag/dbg.h>
 
-#include "http/date.h"
+#include "http/own_answer.h"
 #include "http/preface.h"
 #include "http/print.h"
-#include "http/status.h"
 #include "http1/chunk_encoder.h"
 #include "net/worker.h"
 
@@ -29,7 +26,6 @@ constexpr std::chrono::seconds kLingerMax{2};
 constexpr std::chrono::seconds kLookEvery{2};  // whether a client that ended its sending side still reads
 
 constexpr std::string_view kGone = "the client is gone";
-constexpr std::string_view kAllowField = "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH\r\n";
 
 std::string_view shown(ConnectionField field) {
   return field == ConnectionField::kClose       ? " | Connection: close"
@@ -208,17 +204,13 @@ net::Task<void> Session::linger() {
   }
 }
 
-// For what never became a request: one line of text as transactions have it, then the end of the connection.
+// For what never became a request; the connection ends with it.
 net::Task<void> Session::send_refusal() {
-  constexpr http::Failure kFailure = http::Failure::kHttpRequestError;
-  std::string text = fmt::format("{} {}: {} ({})", refusal_.status, http::reason_phrase(refusal_.status), refusal_.why,
-                                 http::failure_token(kFailure));
-  char date[http::kDateLength];
-  http::format_date(std::chrono::system_clock::to_time_t(stream_->worker().wall_now()), date);
-  std::string_view allow = refusal_.status == 405 ? kAllowField : std::string_view{};
+  const http::OwnAnswer answer = http::own_answer(http::Failure::kHttpRequestError, refusal_.status, refusal_.why,
+                                                  stream_->worker().wall_now());
   pending_.clear();
-  append_simple_response(pending_, {.status = refusal_.status, .text = text, .failure = kFailure, .date = {date, sizeof date}, .extra = allow});
-  iovec parts[] = {part(pending_)};
+  append_response_head(pending_, answer.head.status, {}, answer.head.fields, answer.head.framing, ConnectionField::kClose);
+  iovec parts[] = {part(pending_), part(answer.text)};
   net::Io io = co_await stream_->send_all(parts, settings_.client_inactivity_max);
   if (io.state == net::Io::kOk) co_await linger();
 }

@@ -10,6 +10,7 @@
 
 #include <telltale/diag/dbg.h>
 
+#include "http/field_name.h"
 #include "http2/frame_text.h"
 #include "http2/session.h"
 
@@ -22,6 +23,9 @@ constexpr DbgCtl http2_frames_dbg{"http2_frames"};
 constexpr std::size_t kFrameHeadBytes = 9;
 // Response heads are limited where they are read; a limit here would only leave a stream hanging.
 constexpr std::size_t kHeadBytesMax = 4 << 20;
+// In one field block. FrameBudget's limit is what counts, but nghttp2 does not tell us of those whose block it throws
+// away. Enough for the largest field section that may be allowed, in frames of 16 KiB, twice.
+constexpr std::size_t kContinuationsMax = 128;
 
 Session& session_of(void* user) { return *static_cast<Session*>(user); }
 
@@ -37,6 +41,20 @@ bool is_request(const nghttp2_frame& frame) {
   return frame.hd.type == NGHTTP2_HEADERS && frame.headers.cat == NGHTTP2_HCAT_REQUEST;
 }
 
+// Of nghttp2's words about a field it refuses, "... name: [x], value: [y]", the name, if we know it: the rest is a
+// client's. Empty: an unknown name.
+std::string_view known_name(std::string_view message) {
+  constexpr std::string_view kBefore = "name: [";
+  const std::size_t at = message.find(kBefore);
+  if (at == std::string_view::npos) return {};
+  message.remove_prefix(at + kBefore.size());
+  const std::string_view name = message.substr(0, message.find(']'));
+  for (std::string_view pseudo : {":method", ":scheme", ":authority", ":path", ":status", ":protocol"}) {
+    if (name == pseudo) return pseudo;
+  }
+  return http::field_name(http::field_id(name));
+}
+
 }  // namespace
 
 const nghttp2_session_callbacks* Callbacks::table() {
@@ -47,6 +65,7 @@ const nghttp2_session_callbacks* Callbacks::table() {
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, begin_headers);
     nghttp2_session_callbacks_set_on_header_callback2(callbacks, header);
     nghttp2_session_callbacks_set_on_invalid_header_callback2(callbacks, invalid_header);
+    nghttp2_session_callbacks_set_error_callback2(callbacks, error);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, frame_received);
     nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks, invalid_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, data_chunk);
@@ -66,6 +85,7 @@ const nghttp2_option* Callbacks::options() {
     nghttp2_option_set_no_auto_window_update(option, 1);  // windows open as the origin takes what came
     nghttp2_option_set_no_closed_streams(option, 1);      // nothing is kept of streams that are over
     nghttp2_option_set_max_send_header_block_length(option, kHeadBytesMax);
+    nghttp2_option_set_max_continuations(option, kContinuationsMax);
     return option;
   }();
   return made;
@@ -78,30 +98,40 @@ int Callbacks::begin_frame(nghttp2_session*, const nghttp2_frame_hd* hd, void* u
 
 int Callbacks::begin_headers(nghttp2_session* nghttp2, const nghttp2_frame* frame, void* user) {
   Session& session = session_of(user);
-  session.begin_field_block();
-  if (!is_request(*frame)) return 0;  // a trailer section, which is dropped
-  Stream* stream = session.begin_request(frame->hd.stream_id);
-  if (stream == nullptr) {
-    nghttp2_submit_rst_stream(nghttp2, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM);
-    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  if (is_request(*frame)) {
+    Stream* stream = session.begin_request(frame->hd.stream_id);
+    if (stream == nullptr) {  // nothing is kept of the block, and nobody says when it has ended: it needs no time-out
+      nghttp2_submit_rst_stream(nghttp2, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_REFUSED_STREAM);
+      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+    }
+    nghttp2_session_set_stream_user_data(nghttp2, frame->hd.stream_id, stream);
   }
-  nghttp2_session_set_stream_user_data(nghttp2, frame->hd.stream_id, stream);
+  session.begin_field_block();  // of a trailer section too, which is dropped
   return 0;
 }
 
 int Callbacks::header(nghttp2_session* nghttp2, const nghttp2_frame* frame, nghttp2_rcbuf* name, nghttp2_rcbuf* value,
                       std::uint8_t, void* user) {
+  Session& session = session_of(user);
+  ++session.fields_in_block_;
   if (!is_request(*frame)) return 0;
   Stream* stream = stream_of(nghttp2, frame->hd.stream_id);
-  if (stream != nullptr) stream->block_.add(name, value, session_of(user).field_limits(), stream->request_);
+  if (stream != nullptr) stream->block_.add(name, value, session.field_limits(), stream->request_);
   return 0;
 }
 
 // Left alone, nghttp2 would drop the field and go on. The same rule as over HTTP/1.1: refused, not repaired.
-int Callbacks::invalid_header(nghttp2_session*, const nghttp2_frame* frame, nghttp2_rcbuf*, nghttp2_rcbuf*,
-                              std::uint8_t, void*) {
-  Dbg(http2_dbg, "stream {} refused: a field has a name or value that is not allowed", frame->hd.stream_id);
+int Callbacks::invalid_header(nghttp2_session*, const nghttp2_frame*, nghttp2_rcbuf*, nghttp2_rcbuf*, std::uint8_t,
+                              void*) {
   return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;  // PROTOCOL_ERROR
+}
+
+int Callbacks::error(nghttp2_session*, int error, const char* message, std::size_t size, void* user) {
+  if (error != NGHTTP2_ERR_HTTP_HEADER) return 0;  // what else is wrong is told where it is dealt with
+  const std::string_view name = known_name({message, size});
+  Dbg(http2_dbg, "field {} of the block is wrong or must not be there{}{}", session_of(user).fields_in_block_ + 1,
+      name.empty() ? "" : ": ", name);
+  return 0;
 }
 
 int Callbacks::frame_received(nghttp2_session* nghttp2, const nghttp2_frame* frame, void* user) {
@@ -140,8 +170,9 @@ int Callbacks::frame_received(nghttp2_session* nghttp2, const nghttp2_frame* fra
   }
 }
 
-int Callbacks::invalid_frame(nghttp2_session*, const nghttp2_frame* frame, int error, void* user) {
+int Callbacks::invalid_frame(nghttp2_session* nghttp2, const nghttp2_frame* frame, int error, void* user) {
   if (frame->hd.type == NGHTTP2_HEADERS) session_of(user).end_field_block();
+  if (Stream* stream = stream_of(nghttp2, frame->hd.stream_id)) stream->refused_ = true;
   Dbg(http2_dbg, "{} on stream {} refused: {}", frame_name(frame->hd.type), frame->hd.stream_id,
       nghttp2_strerror(error));
   return 0;
@@ -194,11 +225,15 @@ int Callbacks::frame_sent(nghttp2_session* nghttp2, const nghttp2_frame* frame, 
       }
       return 0;
     case NGHTTP2_RST_STREAM:
-      session_of(user).reset_sent(frame->rst_stream.error_code);
+      session_of(user).reset_sent(stream_of(nghttp2, frame->hd.stream_id), frame->hd.stream_id,
+                                  frame->rst_stream.error_code);
       return 0;
     case NGHTTP2_GOAWAY:
-      Dbg(http2_dbg, "GOAWAY sent with {}, the last stream is {}", nghttp2_http2_strerror(frame->goaway.error_code),
-          frame->goaway.last_stream_id);
+      // What nghttp2 sends along is a fixed text of its own.
+      Dbg(http2_dbg, "GOAWAY sent with {}, the last stream is {}{}{}",
+          nghttp2_http2_strerror(frame->goaway.error_code), frame->goaway.last_stream_id,
+          frame->goaway.opaque_data_len == 0 ? "" : ": ",
+          view(frame->goaway.opaque_data, frame->goaway.opaque_data_len));
       if (frame->goaway.error_code != NGHTTP2_NO_ERROR) session_of(user).ended_ = true;
       return 0;
     default:

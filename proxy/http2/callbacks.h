@@ -29,6 +29,7 @@ struct Callbacks {
                     std::uint8_t flags, void* user);
   static int invalid_header(nghttp2_session*, const nghttp2_frame* frame, nghttp2_rcbuf* name, nghttp2_rcbuf* value,
                             std::uint8_t flags, void* user);
+  static int error(nghttp2_session*, int error, const char* message, std::size_t size, void* user);
   static int frame_received(nghttp2_session*, const nghttp2_frame* frame, void* user);
   static int invalid_frame(nghttp2_session*, const nghttp2_frame* frame, int error, void* user);
   static int data_chunk(nghttp2_session*, std::uint8_t flags, std::int32_t id, const std::uint8_t* data,

@@ -376,6 +376,8 @@ net::Task<void> Session::linger() {
 
 // ---- for streams
 
+net::WallTime Session::wall_now() const noexcept { return stream_->worker().wall_now(); }
+
 void Session::due(Stream& stream) noexcept {
   if (std::exchange(stream.due_, true)) return;
   due_.push_back(&stream);
@@ -443,7 +445,10 @@ bool Session::count(FrameKind kind) {
   return false;
 }
 
-void Session::begin_field_block() { field_block_until_ = stream_->worker().now() + settings_.request_head_max; }
+void Session::begin_field_block() noexcept {
+  field_block_until_ = stream_->worker().now() + settings_.request_head_max;
+  fields_in_block_ = 0;
+}
 
 Stream* Session::begin_request(std::int32_t id) {
   if (streams_.size() >= settings_.streams_max) {  // those that were reset and have not ended count too
@@ -473,6 +478,12 @@ void Session::end_request_head(Stream& stream, bool end_stream) {
     reset(stream, NGHTTP2_PROTOCOL_ERROR);
   } else {
     Dbg(http2_dbg, "stream {} refused with {}: {}", stream.id_, refused.status, refused.reason);
+    if (refused.status == 431) {
+      Dbg(http2_dbg,
+          "a field section may have {} bytes (proxy.config.http2.max_header_list_size) and {} fields "
+          "(proxy.config.telltale.http.header_field_count_max)",
+          settings_.header_list_bytes_max, settings_.fields_max);
+    }
     stream.answer(refused);
   }
 }
@@ -518,7 +529,13 @@ void Session::content_packed(Stream& stream, std::size_t bytes, bool end_stream)
 }
 
 // Resets that a client's errors make us send cost as much as its own, and count with them.
-void Session::reset_sent(std::uint32_t error) {
+void Session::reset_sent(const Stream* stream, std::int32_t id, std::uint32_t error) {
+  // nghttp2 sees to the length of content, and says nothing about it.
+  const bool length_wrong = stream != nullptr && error == NGHTTP2_PROTOCOL_ERROR && stream->head_ended_ &&
+                            !stream->reset_ && !stream->refused_ &&
+                            stream->request_.framing.kind == http::Framing::kLength;
+  Dbg(http2_dbg, "RST_STREAM sent on stream {} with {}{}", id, nghttp2_http2_strerror(error),
+      length_wrong ? ": its content has another length than announced" : "");
   switch (error) {
     case NGHTTP2_NO_ERROR:
     case NGHTTP2_CANCEL:

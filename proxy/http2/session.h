@@ -58,6 +58,7 @@ class Session {
   // For streams.
   const net::Endpoint& peer() const noexcept { return stream_->peer(); }
   diag::Context* context() noexcept { return &context_; }
+  net::WallTime wall_now() const noexcept;
   std::vector<nghttp2_nv>& field_list() noexcept { return part_.fields; }
   net::SteadyTime inactive_until() noexcept;
   void due(Stream& stream) noexcept;
@@ -90,7 +91,7 @@ class Session {
   bool count(const nghttp2_frame_hd& hd);
   bool count(FrameKind kind);
   bool count_window_update(std::uint32_t increment) { return increment >= kTinyIncrement || count(FrameKind::kEmpty); }
-  void begin_field_block();
+  void begin_field_block() noexcept;
   void end_field_block() noexcept { field_block_until_ = net::kNever; }
   FieldLimits field_limits() const noexcept { return {settings_.header_list_bytes_max, settings_.fields_max}; }
   Stream* begin_request(std::int32_t id);  // null: there are too many
@@ -101,7 +102,7 @@ class Session {
   char* frame_room(std::size_t bytes) noexcept;
   void head_packed(Stream& stream, bool end_stream) noexcept;
   void content_packed(Stream& stream, std::size_t bytes, bool end_stream) noexcept;
-  void reset_sent(std::uint32_t error);
+  void reset_sent(const Stream* stream, std::int32_t id, std::uint32_t error);
 
   // Constant after construction.
   const std::unique_ptr<net::Stream> stream_;
@@ -118,6 +119,7 @@ class Session {
   std::size_t running_ = 0;       // coroutines of streams
   std::uint64_t requests_ = 0;
   FrameBudget budget_;
+  std::uint32_t fields_in_block_ = 0;  // that came so far, of the field block that is being received
   SessionSettings announced_;
 
   std::size_t out_size_ = 0;  // packed into part_.out

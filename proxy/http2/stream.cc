@@ -5,7 +5,8 @@
 
 #include <telltale/diag/dbg.h>
 
-#include "http/status.h"
+#include "http/own_answer.h"
+#include "http/print.h"
 #include "http2/lower_names.h"
 #include "http2/session.h"
 #include "net/worker.h"
@@ -14,6 +15,7 @@ namespace telltale::http2 {
 namespace {
 
 constexpr DbgCtl http2_dbg{"http2"};
+constexpr DbgCtl http_hdrs_dbg{"http_hdrs"};
 
 constexpr std::size_t kContentKept = 16 * 1024;  // capacity that a stream keeps for its next request
 
@@ -60,7 +62,7 @@ void Stream::open(Session& session, std::int32_t id) noexcept {
   announced_left_ = content_bytes_sent_ = 0;
   head_ended_ = request_ended_ = reading_stopped_ = reading_late_ = continue_sent_ = false;
   length_known_ = content_wanted_ = head_sent_ = head_packed_ = ending_ = response_ended_ = deferred_ = false;
-  slow_ = gone_ = reset_ = closed_ = done_ = start_ = wake_reader_ = wake_sender_ = due_ = false;
+  slow_ = gone_ = reset_ = refused_ = closed_ = done_ = start_ = wake_reader_ = wake_sender_ = due_ = false;
   pending_ = {};
   watcher_ = nullptr;
 }
@@ -163,6 +165,12 @@ bool Stream::submit(std::uint16_t status, const http::Fields& fields, http::Fram
     head.push_back(pair("content-length", to_text(framing.length, length_digits), NGHTTP2_NV_FLAG_NO_COPY_NAME));
   }
   if (!age.empty()) head.push_back(pair("age", age, NGHTTP2_NV_FLAG_NO_COPY_NAME));
+  if (!age.empty()) {
+    Dbg(http_hdrs_dbg, "response head sent: {}, {} | Content-Length: {} | Age: {}", status, http::print_fields(fields),
+        framing.length, age);
+  } else if (status >= 200) {
+    Dbg(http_hdrs_dbg, "response head sent: {}, {}", status, http::print_fields(fields));
+  }
   if (!session_->submit_head(*this, status)) {
     lose();
     return false;
@@ -247,19 +255,15 @@ void Stream::abort() noexcept {
   lose();
 }
 
-// Answers without a transaction: one line of text.
+// Answers without a transaction.
 void Stream::answer(const Refused& refused) {
-  text_.assign(refused.reason);
-  text_ += '\n';
-  http::Fields fields;
-  fields.add_copy("cache-control", "no-store");
-  fields.add_copy("content-type", "text/plain; charset=utf-8");
-  fields.add_copy("proxy-status", "telltale; error=http_request_error");
-  if (refused.status == 405) fields.add_copy("allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH");
+  http::OwnAnswer answer = http::own_answer(http::Failure::kHttpRequestError, refused.status, refused.reason,
+                                            session_->wall_now());
+  text_ = std::move(answer.text);
   content_wanted_ = request_.method != http::Method::kHead;
   ending_ = true;
   if (content_wanted_) pending_ = text_;
-  head_sent_ = submit(refused.status, fields, {http::Framing::kLength, text_.size()}, {}, true);
+  head_sent_ = submit(answer.head.status, answer.head.fields, answer.head.framing, {}, true);
 }
 
 }  // namespace telltale::http2

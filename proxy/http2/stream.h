@@ -111,6 +111,7 @@ class Stream final : public http::Exchange {
   bool slow_ = false;      // why gone_
   bool gone_ = false;      // the client does not want it any more, or we gave it up
   bool reset_ = false;     // we sent RST_STREAM
+  bool refused_ = false;   // for a frame that a line was written about
   bool closed_ = false;    // nghttp2 knows the stream no more
   bool done_ = false;      // no coroutine
   bool start_ = false, wake_reader_ = false, wake_sender_ = false, due_ = false;  // what the session does next

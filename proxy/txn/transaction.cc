@@ -7,10 +7,10 @@
 
 #include "cache/conditional.h"
 #include "cache/vary.h"
+#include "http/own_answer.h"
 #include "http/print.h"
 #include "http1/hop_by_hop.h"
 #include "txn/invalidate.h"
-#include "txn/own_answer.h"
 #include "txn/stored_answer.h"
 
 namespace telltale::txn {
@@ -437,7 +437,7 @@ http::Fields Transaction::origin_fields() {
 // The response's fields as the client and the cache get them.
 void Transaction::prepare_response(http::ResponseHead& head) {
   http1::strip_hop_by_hop(head.fields);
-  if (head.fields.find(FieldId::kDate) == nullptr) add_date(head.fields, state_.worker.wall_now());
+  if (head.fields.find(FieldId::kDate) == nullptr) http::add_date(head.fields, state_.worker.wall_now());
   if (runtime_->settings.response_via) head.fields.add_copy("Via", via(head.version));
 }
 
@@ -445,7 +445,7 @@ net::Task<void> Transaction::fail(Failure failure, std::uint16_t status, std::st
   Dbg(http_dbg, "answering {} ourselves: {} ({})", status, reason, http::failure_token(failure));
   state_.counters.failures.add();
   status_ = status;
-  OwnAnswer answer = own_answer(failure, status, reason, state_.worker.wall_now());
+  http::OwnAnswer answer = http::own_answer(failure, status, reason, state_.worker.wall_now());
   if (!co_await send_response_hooks(answer.head)) co_return;
   co_await exchange_.send_head(answer.head);
   co_await exchange_.send_content(answer.text);

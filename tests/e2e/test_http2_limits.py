@@ -164,6 +164,20 @@ def test_a_field_section_at_the_limit_passes_and_one_byte_more_is_answered_431(p
         assert client.ping()
 
 
+def test_the_largest_field_section_that_may_be_allowed_arrives_whole(start_daemon, start_origin):
+    origin = start_origin(OK)
+    daemon = start_daemon(origin_port=origin.port, records={"http2": {"max_header_list_size": 1 << 20}})
+    with Http2(daemon.port) as client:
+        extra = [(f"x-{number}", "y" * 10000) for number in range(100)]
+        pieces = client.request_bytes(1, extra=extra)[9:]
+        pieces = [pieces[at:at + 16384] for at in range(0, len(pieces), 16384)]
+        client.send(h2.frame(h2.HEADERS, h2.END_STREAM, 1, pieces[0]))
+        for piece in pieces[1:]:
+            client.send(h2.frame(h2.CONTINUATION, h2.END_HEADERS if piece is pieces[-1] else 0, 1, piece))
+        assert client.reply(1).status == 200
+    assert len(origin.requests[0].field("X-99")) == 10000
+
+
 def test_as_many_fields_as_allowed_pass_and_one_more_is_answered_431(proxy):
     set_record(proxy, "proxy.config.telltale.http.header_field_count_max", 10)
     with Http2(proxy.port) as client:
@@ -237,6 +251,24 @@ def test_as_many_streams_as_allowed_are_served_at_once_and_one_more_is_refused(s
         assert [client.reply(stream).status for stream in range(1, 11, 2)] == [200] * 5
         client.request(13)
         assert client.reply(13).status == 200
+
+
+def test_a_stream_that_is_refused_leaves_nothing_behind_that_ends_the_connection(start_daemon, start_origin):
+    go_on = threading.Event()
+    origin = start_origin(go_on, OK)
+    daemon = start_daemon(origin_port=origin.port, records={"http2": {"max_concurrent_streams_in": 2},
+                                                            "telltale": {"http": {"request_head_timeout": 1}}})
+    with Http2(daemon.port) as client:
+        client.request(1)
+        origin.wait_for_requests(1)
+        client.send(client.request_bytes(3) + h2.rst_stream(3) + client.request_bytes(5))
+        assert client.reply(5).reset == h2.REFUSED_STREAM
+        client.socket.settimeout(2.0)  # the time for the refused field block is over meanwhile
+        with pytest.raises(TimeoutError):
+            client.read_until(h2.GOAWAY)
+        client.socket.settimeout(15.0)
+        go_on.set()
+        assert client.reply(1).status == 200
 
 
 def test_streams_that_were_reset_count_until_their_work_has_ended(start_daemon):

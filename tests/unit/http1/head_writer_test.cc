@@ -116,25 +116,6 @@ TEST_CASE("HeadWriter: what is written is read back", "[http1][writer]") {
   CHECK_FALSE(head.keep_alive);
 }
 
-TEST_CASE("HeadWriter: an error is one line of text with its RFC 9209 token", "[http1][writer]") {
-  SimpleResponse error;
-  error.status = 502;
-  error.text = "the origin refused the connection";
-  error.failure = http::Failure::kConnectionRefused;
-  error.date = "Sun, 06 Nov 1994 08:49:37 GMT";
-  error.extra = "Via: 1.1 telltale\r\n";
-  std::string text;
-  append_simple_response(text, error);
-  CHECK(text ==
-        "HTTP/1.1 502 Bad Gateway\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nProxy-Status: telltale; error=connection_refused\r\n"
-        "Via: 1.1 telltale\r\nCache-Control: no-store\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 34\r\n"
-        "Connection: close\r\n\r\nthe origin refused the connection\n");
-  error.head_only = true;
-  std::string head_only;
-  append_simple_response(head_only, error);
-  CHECK(head_only == text.substr(0, text.size() - 34));
-}
-
 TEST_CASE("HeadWriter: an Out that is too small says so and is never overrun", "[http1][writer][limit]") {
   const http::Fields fields = make({{"Host", "a"}, {"X", "v"}});
   std::string whole;
@@ -151,7 +132,6 @@ TEST_CASE("HeadWriter: an Out that is too small says so and is never overrun", "
   std::string memory(1000, '#');
   Out out(memory.data(), memory.size());
   append_request_head(out, "GET", "/", fields, {}, ConnectionField::kNone);
-  append_simple_response(out, SimpleResponse{});
   CHECK_FALSE(out.full());
   CHECK(out.text().substr(0, 16) == "GET / HTTP/1.1\r\n");
 }

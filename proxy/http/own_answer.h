@@ -12,16 +12,16 @@
 #include "http/response_head.h"
 #include "net/clock.h"
 
-namespace telltale::txn {
+namespace telltale::http {
 
 struct OwnAnswer {
-  http::ResponseHead head;
+  ResponseHead head;
   std::string text;
 };
 // `reason` is a fixed sentence.
-OwnAnswer own_answer(http::Failure failure, std::uint16_t status, std::string_view reason, net::WallTime now);
+OwnAnswer own_answer(Failure failure, std::uint16_t status, std::string_view reason, net::WallTime now);
 
 // Adds a Date with this time.
-void add_date(http::Fields& fields, net::WallTime now);
+void add_date(Fields& fields, net::WallTime now);
 
-}  // namespace telltale::txn
+}  // namespace telltale::http
