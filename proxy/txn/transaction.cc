@@ -33,6 +33,15 @@ std::string_view via(http::Version version) {
   return version == http::Version::kHttp10 ? kVia10 : version == http::Version::kHttp2 ? kVia2 : kVia11;
 }
 
+// The hops that an OPTIONS request may still go; nothing: as many as it likes. TRACE is not forwarded.
+std::optional<std::uint64_t> hops_left(const http::RequestHead& request) {
+  if (request.method != http::Method::kOptions) return std::nullopt;
+  const http::Field* field = request.fields.find(FieldId::kMaxForwards);
+  std::uint64_t hops = 0;
+  if (field == nullptr || !http::parse_content_length(field->value, hops)) return std::nullopt;
+  return hops;
+}
+
 // Times that one request waits for others: for one whose answer turns out to be another variant, once more.
 constexpr int kCollapsedRoundsMax = 3;
 constexpr seconds kLookForClientEvery{1};
@@ -80,6 +89,8 @@ net::Task<void> Transaction::run([[maybe_unused]] std::unique_ptr<Transaction> s
     co_await fail(Failure::kHttpRequestDenied, 500, "a plugin refused the request");
   } else if (request().method == http::Method::kTrace) {
     co_await fail(Failure::kHttpRequestDenied, 405, "TRACE is not served");
+  } else if (hops_left(request()) == 0) {
+    co_await answer_options();
   } else if (!remap()) {
     co_await fail(Failure::kDestinationNotFound, 404, "no remap rule matches this host and path");
   } else {
@@ -429,7 +440,8 @@ http::Fields Transaction::origin_fields() {
   for (const http::Field& field : r.fields) fields.add(field);
   http1::strip_hop_by_hop(fields);
   if (!runtime_->settings.pristine_host) fields.set_copy("Host", rule_->origin_authority);
-  if (r.framing.kind == Framing::kNone) fields.remove(FieldId::kExpect);
+  if (!r.expect_continue) fields.remove(FieldId::kExpect);  // of HTTP/1.0, or without content: it means nothing
+  if (const auto hops = hops_left(r)) fields.set_copy("Max-Forwards", std::to_string(*hops - 1));
   if (runtime_->settings.request_via) fields.add_copy("Via", via(r.version));
   return fields;
 }
@@ -439,6 +451,19 @@ void Transaction::prepare_response(http::ResponseHead& head) {
   http1::strip_hop_by_hop(head.fields);
   if (head.fields.find(FieldId::kDate) == nullptr) http::add_date(head.fields, state_.worker.wall_now());
   if (runtime_->settings.response_via) head.fields.add_copy("Via", via(head.version));
+}
+
+// RFC 9110 section 7.6.2: who may not forward a request answers it as if it were the origin.
+net::Task<void> Transaction::answer_options() {
+  Dbg(http_dbg, "answering OPTIONS ourselves: Max-Forwards is 0");
+  http::ResponseHead head;
+  head.status = status_ = 204;
+  http::add_date(head.fields, state_.worker.wall_now());
+  head.fields.add_copy("Allow", http::kMethodsAllowed);
+  if (!co_await send_response_hooks(head)) co_return;
+  co_await exchange_.send_head(head);
+  bool sent = co_await exchange_.finish();
+  note_sent(sent);
 }
 
 net::Task<void> Transaction::fail(Failure failure, std::uint16_t status, std::string_view reason) {

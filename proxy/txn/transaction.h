@@ -71,6 +71,7 @@ class Transaction final : private http::ClientWatcher {
   void note_end() const;
   void client_gone() noexcept override;
   net::Task<void> send_stored(const cache::StoredResponse& stored, std::optional<std::chrono::seconds> age, CacheStatus status);
+  net::Task<void> answer_options();
   net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
   net::Task<bool> send_response_hooks(http::ResponseHead& head);
   http::Fields origin_fields();

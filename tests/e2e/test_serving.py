@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from telltale_e2e import Connection, Truncated, free_port, get, pattern, raw, request_bytes, wait_until
+from telltale_e2e import Connection, Truncated, free_port, get, h2, pattern, raw, request_bytes, wait_until
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: no-store\r\n\r\nok"
 SHORT_TIMES = {"http": {"transaction_no_activity_timeout_out": 1, "connect_attempts_timeout": 1}}
@@ -223,6 +223,26 @@ def test_hop_by_hop_fields_of_a_response_are_removed(scripted):
     for name in ("X-Hop", "Keep-Alive", "Proxy-Connection", "Upgrade"):
         assert response.field(name) is None, name
     assert response.field("X-Kept") == "2" and response.content == b"ok"
+
+
+def test_an_expectation_without_content_or_of_http_1_0_is_not_handed_on(scripted):
+    daemon, origin = scripted(OK)
+    host = f"Host: 127.0.0.1:{daemon.port}\r\nExpect: 100-continue\r\n".encode()
+    raw(b"POST / HTTP/1.0\r\n" + host + b"Content-Length: 2\r\n\r\nok", daemon.port)
+    get(daemon.port, method="POST", content=b"", fields=[("Expect", "100-continue")])
+    assert [(one.content, one.field("Expect")) for one in origin.requests] == [(b"ok", None), (b"", None)]
+
+
+def test_options_goes_as_many_hops_as_it_may(scripted):  # RFC 9110 section 7.6.2
+    daemon, origin = scripted(OK)
+    for ask in (get, h2.get):
+        response = ask(daemon.port, "/x", method="OPTIONS", **{"fields" if ask is get else "extra": [("max-forwards", "0")]})
+        assert (response.status, response.content) == (204, b"") and "GET" in response.field("allow")
+    assert origin.requests == []
+    get(daemon.port, method="OPTIONS", fields=[("Max-Forwards", "3")])
+    get(daemon.port, method="OPTIONS", fields=[("Max-Forwards", "many")])
+    get(daemon.port, fields=[("Max-Forwards", "0")])  # speaks of OPTIONS and TRACE only
+    assert [one.field("Max-Forwards") for one in origin.requests] == ["2", "many", "0"]
 
 
 def test_via_is_added_in_both_directions_after_what_was_there(scripted):
