@@ -17,10 +17,11 @@ import sys
 import tempfile
 import time
 
-from load import programs
 from telltale_load import Failed
 from telltale_load.callgrind import Counter
-from telltale_load.servers import Origin, Telltale
+from telltale_load.command import programs
+from telltale_load.servers import Origin
+from telltale_load.telltale import Telltale
 
 ROUNDS = 300  # of the script, over one connection
 LIMIT = 0.001

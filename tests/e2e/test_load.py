@@ -3,9 +3,11 @@
 
 No load is generated; a stand-in takes the place of h2load where a run is needed.
 """
+import dataclasses
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -17,11 +19,14 @@ from telltale_e2e.process import BUILD
 
 LOAD = pathlib.Path(__file__).resolve().parents[2] / "perf" / "load"
 sys.path.insert(0, str(LOAD))
-from telltale_load import Failed, figures, h2load, machine, report  # noqa: E402
+from telltale_load import Failed, debug, figures, gates, h2load, machine, report  # noqa: E402
+from telltale_load.alternation import own_variants  # noqa: E402
 from telltale_load.peers import PEERS  # noqa: E402
 from telltale_load.peers.peer import Peer  # noqa: E402
 from telltale_load.servers import free_port  # noqa: E402
-from telltale_load.figures import HAPROXY, MET, MISSED, NOT_JUDGED, OFF, OFF_AGAIN, UNMATCHED, Run  # noqa: E402
+from telltale_load.figures import (BINARY, CLIENT, HAPROXY, OFF, OFF_AGAIN, RECORDER, TEXT, UNMATCHED,  # noqa: E402
+                                   WRITING, Run, shared, third)
+from telltale_load.gates import MET, MISSED, NOT_JUDGED  # noqa: E402
 
 GOOD = """\
 starting benchmark...
@@ -101,10 +106,10 @@ def stand_in(folder, script):
     return path
 
 
-def run_stand_in(folder, script, timeout_s=20.0, proto="h1"):
+def run_stand_in(folder, script, timeout_s=20.0, **named):
     return h2load.run("http://127.0.0.1:1/", requests=2000, connections=4, size_bytes=1024,
-                      core=min(os.sched_getaffinity(0)), timeout_s=timeout_s, proto=proto,
-                      program=stand_in(folder, script))
+                      core=min(os.sched_getaffinity(0)), timeout_s=timeout_s,
+                      program=stand_in(folder, script), **named)
 
 
 def test_a_run_is_asked_for_by_count_over_http1(tmp_path):
@@ -117,6 +122,26 @@ def test_a_run_over_http2_has_ten_streams_on_each_connection(tmp_path):
     good = GOOD.replace("http/1.1", "h2c")
     run_stand_in(tmp_path, f'echo "$*" >{tmp_path}/asked; cat <<END\n{good}END', proto="h2")
     assert (tmp_path / "asked").read_text() == "-m10 -t1 -c4 -n 2000 http://127.0.0.1:1/\n"
+
+
+def test_a_run_at_a_rate_parts_it_among_the_connections_and_logs_where_it_is_told(tmp_path):
+    run_stand_in(tmp_path, f'echo "$*" >{tmp_path}/asked; cat <<END\n{GOOD}END', rate=30_001, log_file="/l")
+    assert (tmp_path / "asked").read_text() == "--h1 -t1 -c4 -n 2000 --rps=7500.250 --log-file=/l http://127.0.0.1:1/\n"
+
+
+def test_the_time_of_each_request_is_read_from_its_log():
+    assert h2load.read_log("1796068040661491\t200\t2499\n1796068040661507\t204\t39\tmore\n", 2) == [2499, 39]
+
+
+@pytest.mark.parametrize("text, why", [
+    ("1\t200\t5\n", "1 requests instead of 2"), ("1\t200\t5\n" * 3, "3 requests instead of 2"),
+    ("1\t200\t5\n2\t-1\t5\n", "line 2 of h2load's log is no success"), ("1\t404\t5\n", "line 1 .* no success"),
+    ("1\t200\n", "line 1 .* not start, status and time"), ("1 200 5\n", "line 1 .* not start"),
+    ("1\t200\t5us\n", "line 1 .* not start"),
+])
+def test_a_log_that_is_short_or_tells_of_a_failure_is_refused(text, why):
+    with pytest.raises(Failed, match=why):
+        h2load.read_log(text, 2)
 
 
 def test_a_run_that_freezes_is_ended_and_fails(tmp_path):
@@ -197,7 +222,7 @@ def test_spread_has_median_ends_and_quartiles():
 
 
 def states(runs):
-    return [verdict.state for verdict in figures.verdicts(runs)]
+    return [verdict.state for verdict in gates.verdicts(runs)]
 
 
 def alike(unmatched_cpu, again_cpu, **named):
@@ -211,7 +236,7 @@ def test_one_percent_is_alike_and_two_are_not():
 
 
 def test_where_the_noise_is_wider_than_one_percent_it_is_the_limit_and_is_stated():
-    verdict = figures.verdicts(alike(4.08, 4.12))[1]
+    verdict = gates.verdicts(alike(4.08, 4.12))[1]
     assert verdict.state == MET
     assert "3.00%" in verdict.why
 
@@ -242,11 +267,116 @@ def test_every_peer_is_compared_with_telltale_and_with_itself_but_only_haproxy_h
     one = {OFF: (100, 4.0), UNMATCHED: (100, 4.0), OFF_AGAIN: (100, 4.0), "nginx": (50, 8.0), "nginx, on": (40, 10.0),
            "trafficserver": (25, 16.0), "trafficserver, on": (5, 80.0)}
     runs = runs_of(one, one)
-    assert len(figures.verdicts(runs)) == 2
+    assert len(gates.verdicts(runs)) == 2
     text = report.report_text(runs)
     for label, ratio in (("off / nginx", "2.0000"), ("off / trafficserver", "4.0000"), ("nginx, on / nginx", "0.8000"),
                          ("trafficserver, on / trafficserver", "0.2000")):
         assert f"\n{label:<36}{ratio} (" in text
+
+
+# ---- debug output that is on
+
+def writing(name, *, rate=100.0, produced=1000, kept=1000, dropped=0, core_cpu=4.0, **named):
+    """Three rounds of off at 100 requests/s and 4 us, and of one variant."""
+    runs = runs_of(*[{OFF: (100.0, 4.0), OFF_AGAIN: (100.0, 4.0)}] * 3)
+    mine = runs_of(*[{name: (rate, core_cpu)}] * 3)
+    return runs + [dataclasses.replace(run, produced=produced, kept=kept, dropped=dropped, **named) for run in mine]
+
+
+@pytest.mark.parametrize("name, least", [(RECORDER, 85), (BINARY, 70), (TEXT, 40), (CLIENT, 97)])
+def test_each_way_of_writing_has_its_least_share_of_the_requests(name, least):
+    assert states(writing(name, rate=least))[0] == MET
+    assert states(writing(name, rate=least - 0.1))[0] == MISSED
+
+
+@pytest.mark.parametrize("name, least", [(BINARY, 800), (TEXT, 500)])
+def test_of_the_lines_produced_a_share_must_be_kept(name, least):
+    assert states(writing(name, kept=least, dropped=1000 - least))[1:] == [MET, MET]
+    assert states(writing(name, kept=least - 1, dropped=1001 - least))[1:] == [MISSED, MET]
+
+
+@pytest.mark.parametrize("kept, dropped", [(900, 99), (900, 101), (1001, 0)])
+@pytest.mark.parametrize("name", [BINARY, TEXT, CLIENT])
+def test_one_line_unaccounted_for_in_one_run_is_a_missed_gate(name, kept, dropped):
+    runs = writing(name)
+    assert MISSED not in states(runs)
+    runs[-1] = dataclasses.replace(runs[-1], kept=kept, dropped=dropped)
+    assert states(runs)[-1] == MISSED
+    assert f"at most {abs(1000 - kept - dropped)}" in gates.verdicts(runs)[-1].why
+
+
+def test_one_line_missing_among_the_recorders_newest_is_a_missed_gate():
+    runs = writing(RECORDER, kept=300)
+    assert states(runs) == [MET, MET]
+    runs[-1] = dataclasses.replace(runs[-1], gaps=1)
+    assert states(runs) == [MET, MISSED]
+
+
+@pytest.mark.parametrize("name", [RECORDER, BINARY, TEXT])
+def test_one_drop_at_a_third_of_the_rate_is_a_missed_gate(name):
+    slow = [run for run in writing(third(name), rate=33.0) if run.variant == third(name)]
+    assert states(writing(name) + slow)[-1] == MET
+    slow[1] = dataclasses.replace(slow[1], kept=999, dropped=1)
+    assert states(writing(name) + slow)[-1] == MISSED
+
+
+def test_with_only_some_tags_on_what_depends_on_their_number_is_not_judged():
+    runs = writing(TEXT, rate=10, kept=1, dropped=998, all_tags=False)
+    assert states(runs) == [NOT_JUDGED, NOT_JUDGED, MISSED]
+
+
+def test_the_gate_of_requests_is_judged_where_the_generator_is_slow_and_the_cpu_time_stands_beside_it():
+    runs = writing(TEXT, rate=50, core_cpu=5.0)
+    runs = [dataclasses.replace(run, seconds=run.seconds * 1.1) for run in runs]
+    judged = gates.verdicts(runs)[0]
+    assert judged.state == MET
+    assert "0.500; by CPU time on the proxy's core 0.800; generator-bound" in judged.why
+
+
+def test_a_backend_with_a_core_of_its_own_does_not_count_to_the_proxys():
+    run = Run(1, TEXT, 1000, 100.0, 1.0, 1_400_000_000, 0, backend_ns=600_000_000, backend_apart=True)
+    assert (run.cpu_us_per_request, run.backend_us_per_request, run.core_us_per_request) == (1400, 600, 800)
+    assert run.busy == 0.8
+    together = dataclasses.replace(run, backend_apart=False)
+    assert (together.core_us_per_request, together.busy) == (1400, 1.4)
+
+
+def test_the_variants_of_a_measurement_follow_from_what_was_asked():
+    assert own_variants([UNMATCHED], False) == [OFF, UNMATCHED, OFF_AGAIN]
+    assert own_variants([OFF], False) == [OFF, OFF_AGAIN]
+    assert own_variants([TEXT, CLIENT], True) == [OFF, OFF_AGAIN, TEXT, shared(TEXT), third(TEXT), CLIENT, shared(CLIENT)]
+    assert all(variant in figures.VARIANTS for variant in own_variants([UNMATCHED, *WRITING], True))
+
+
+def test_a_report_shows_both_cores_lines_and_losses():
+    runs = writing(TEXT, kept=600, dropped=399) + writing(shared(TEXT), kept=500, dropped=500)[-3:]
+    text = report.report_text(runs)
+    assert f"\n{TEXT + ' / off':<36}1.0000 (" in text and f"\n{shared(TEXT) + ' / off':<36}1.0000 (" in text
+    assert re.search(r"\ntext +1\.00 +1,000 +60\.0% +399 +1\n", text)
+    assert re.search(r"\ntext, shared core +1\.00 +1,000 +50\.0% +500 +0\n", text)
+
+
+def test_debug_lines_are_counted_and_those_of_the_library_are_not(tmp_path):
+    line = b"[2026-11-30T10:00:00.123456Z] [worker-0] %s (%s) <http1/session.cc:95 (run)> {c1 t2} text [x] DEBUG (http)\n"
+    (tmp_path / "log").write_bytes(line % (b"DEBUG", b"http") * 3 + line % (b"DEBUG", b"diag") + line % (b"NOTE", b"http")
+                                   + b"[2026-11-30T10:00:00.123456Z] [main] NOTE serving\n")
+    assert debug.count_lines(tmp_path / "log") == 3
+    assert debug.count_lines_of(["cat", tmp_path / "log"]) == 3
+    with pytest.raises(Failed, match="status 1: .*No such file"):
+        debug.count_lines_of(["cat", str(tmp_path / "none")])
+
+
+def test_lines_are_counted_across_the_pieces_a_file_is_read_in(tmp_path):
+    (tmp_path / "log").write_bytes(b"[t] [w] DEBUG (http) %s\n" % (b"x" * 1000) * 9000)
+    assert debug.count_lines(tmp_path / "log") == 9000
+
+
+@pytest.mark.parametrize("lines_of, missing", [
+    ({1: 2, 2: 6, 3: 6, 4: 1}, 0), ({1: 6, 2: 5, 3: 6, 4: 6}, 1), ({1: 6, 2: 6, 4: 6, 5: 6}, 6), ({1: 6, 2: 6, 3: 0, 4: 5, 5: 6}, 7),
+])
+def test_a_gap_in_the_recorders_lines_is_found(lines_of, missing):
+    events = [(7, transaction) for transaction, count in lines_of.items() for _ in range(count)] + [(7, 0)]
+    assert debug.gaps(events) == missing
 
 
 @pytest.mark.parametrize("name", figures.PEER_NAMES)
@@ -288,7 +418,7 @@ def test_a_peer_rests_but_while_it_is_measured_and_ends_from_rest(tmp_path):
 
 def test_a_report_shows_each_variant_and_says_when_it_is_no_evidence():
     text = report.report_text(alike(4.0, 4.0, waited=0.2))
-    assert all(f"\n{variant:<20}100 (100 .. 100)" in text for variant in (OFF, UNMATCHED, OFF_AGAIN))
+    assert all(f"\n{variant:<23}100 (100 .. 100)" in text for variant in (OFF, UNMATCHED, OFF_AGAIN))
     assert "disturbed" in text and "few rounds" in text
     quiet = report.report_text(runs_of(*[{OFF: (9, 4), UNMATCHED: (9, 4), OFF_AGAIN: (9, 4)}] * 10))
     assert "disturbed" not in quiet and "few rounds" not in quiet
@@ -312,7 +442,12 @@ def load(*arguments, **named):
     (["--proto", "h3"], "no protocol 'h3'"),
     (["--rounds", "0"], "'0' is not a whole number from 1"), (["--rounds", "2.5"], "'2.5' is not a whole number"),
     (["--requests", "63"], "--requests 63 leaves some of 64 connections"), (["--size", "1000001"], "'1000001'"),
-    (["--against", "squid"], "squid"), (["--save", "../x"], "'../x' is not a name"),
+    (["--against", "squid"], "squid"), (["--debug", "loud"], "loud"),
+    (["--tags", "http"], "--tags says how to measure what writes: give --debug recorder, binary, text or client"),
+    (["--share-core", "--debug", "unmatched"], "--share-core says how"),
+    (["--debug", "client", "--proto", "h2"], "HTTP/1.1: not with --proto h2"),
+    (["--debug", "client", "--connections", "1", "--requests", "5"], "not with --connections 1"),
+    (["--save", "../x"], "'../x' is not a name"),
 ])
 def test_a_wrong_command_line_is_refused_with_the_reason(arguments, why):
     done = load(*arguments)

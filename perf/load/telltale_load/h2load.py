@@ -76,9 +76,19 @@ def faults(output, *, requests, size_bytes, proto="h1"):
     return wrong
 
 
-def run(url, *, requests, connections, size_bytes, core, timeout_s, proto="h1", program="h2load"):
-    """One checked run on the given core: its Output. Errors: Failed, also after timeout_s."""
-    arguments = [str(program), *PROTOCOLS[proto].arguments, "-t1", f"-c{connections}", "-n", str(requests), url]
+def run(url, *, requests, connections, size_bytes, core, timeout_s, proto="h1", rate=None, log_file=None,
+        program="h2load"):
+    """One checked run on the given core: its Output. Errors: Failed, also after timeout_s.
+
+    rate: requests/s of all connections together, in place of as many as get done: h2load sends one request of each
+    connection at every tick. log_file: where it notes every request; read_log() reads that.
+    """
+    arguments = [str(program), *PROTOCOLS[proto].arguments, "-t1", f"-c{connections}", "-n", str(requests)]
+    if rate is not None:
+        arguments.append(f"--rps={rate / connections:.3f}")
+    if log_file is not None:
+        arguments.append(f"--log-file={log_file}")
+    arguments.append(url)
     process = start(arguments, core=core, output=subprocess.PIPE)
     try:
         text = process.communicate(timeout=timeout_s)[0].decode("utf-8", "replace")
@@ -93,3 +103,22 @@ def run(url, *, requests, connections, size_bytes, core, timeout_s, proto="h1", 
     if wrong:
         raise Failed("h2load's run is not valid: " + "; ".join(wrong))
     return output
+
+
+def read_log(text, requests):
+    """The times of all requests in microseconds, from the text of h2load's log file.
+
+    A line a request, parted by tabs: its start since 1970 in microseconds, the status code or -1, and how many
+    microseconds it took; h2load may add columns. Errors: Failed, where one is missing or did not succeed.
+    """
+    times = []
+    for number, line in enumerate(text.splitlines(), 1):
+        columns = line.split("\t")
+        if len(columns) < 3 or not all(re.fullmatch(r"-?\d+", column) for column in columns[:3]):
+            raise Failed(f"line {number} of h2load's log is not start, status and time: {line!r}")
+        if not 200 <= int(columns[1]) <= 299 or int(columns[2]) < 0:
+            raise Failed(f"line {number} of h2load's log is no success: {line!r}")
+        times.append(int(columns[2]))
+    if len(times) != requests:
+        raise Failed(f"h2load's log has {len(times):,} requests instead of {requests:,}")
+    return times

@@ -52,12 +52,13 @@ def _numbers(text):
 
 
 def start(arguments, *, core, output, environment=None):
-    """Starts a program on one core, in a session of its own so that Ctrl-C reaches only us; we end it.
+    """Starts a program on one core, or on several, in a session of its own so that Ctrl-C reaches only us; we end it.
 
     taskset and setpriv replace themselves by the program, so the process id is the program's. Should we be
     killed, the kernel ends it. output: where stdout and stderr go.
     """
-    command = ["taskset", "--cpu-list", str(core), "setpriv", "--pdeathsig", "KILL", "--", *map(str, arguments)]
+    cores = str(core) if isinstance(core, int) else ",".join(map(str, sorted(core)))
+    command = ["taskset", "--cpu-list", cores, "setpriv", "--pdeathsig", "KILL", "--", *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                             start_new_session=True, env={**os.environ, **(environment or {})})
 
@@ -84,13 +85,27 @@ def cpu_time_ns(pid):
     return time.clock_gettime_ns(clock.value)
 
 
-def waited_ns(pid):
-    """How long its threads were ready to run while something else had the core."""
-    total = 0
+@dataclass(frozen=True)
+class ThreadTimes:
+    tid: int
+    name: str
+    ran_ns: int
+    waited_ns: int  # ready to run while something else had the core
+
+
+def threads(pid):
+    """ThreadTimes of each thread of the process that lives now."""
+    found = []
     for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
         fields = _read(task / "schedstat").split()
-        total += int(fields[1]) if len(fields) == 3 else 0
-    return total
+        if len(fields) == 3:
+            found.append(ThreadTimes(int(task.name), _read(task / "comm").strip(), int(fields[0]), int(fields[1])))
+    return found
+
+
+def filesystem(path):
+    """The kind of filesystem a path is on: tmpfs, ext2/ext3, overlayfs."""
+    return first_line("stat", "-f", "-c", "%T", str(path)) or "unknown"
 
 
 def facts(root, placement):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers of a measurement: the origin and the proxy under test; the other proxies are in peers/.
+"""Servers of a measurement, and the origin; the proxy under test is in telltale.py, other proxies are in peers/.
 
 Each runs on 127.0.0.1 with a configuration of its own, on the core it is given, in the foreground. Close()
 ends it.
@@ -10,30 +10,12 @@ import json
 import os
 import random
 import socket
-import subprocess
 import time
 
 from . import Failed
 from .machine import start, stop
 
 _START_S = 30
-
-_RECORDS = """\
-# One worker, as the measurement gives the proxy one core; debug is switched with ttctl.
-records:
-  exec_thread:
-    autoconfig:
-      enabled: 0
-    limit: 1
-  http:
-    server_ports: "{port}:ip-in=127.0.0.1"
-  diags:
-    debug:
-      enabled: 0
-    output:
-      debug: L
-      error: L
-"""
 
 
 def free_port():
@@ -65,15 +47,16 @@ def fetch(port, target):
 
 class Server:
     """A started server. name, port, pid; ready once the constructor returns. ports: by protocol, for the load; port
-    speaks HTTP/1.1."""
+    speaks HTTP/1.1. output: where its stdout and stderr go; by default to a file, which words() reads."""
 
-    def __init__(self, name, port, arguments, *, folder, core, environment=None, h2_port=None):
+    def __init__(self, name, port, arguments, *, folder, core, environment=None, h2_port=None, output=None):
         self.name = name
         self.port = port
         self.ports = {"h1": port, "h2": h2_port or port}
         self._log = folder / f"{name}.log"
         with open(self._log, "wb") as log:
-            self._process = start(arguments, core=core, output=log, environment=environment)
+            self._process = start(arguments, core=core, output=log if output is None else output,
+                                  environment=environment)
         self.pid = self._process.pid
         try:
             self._wait_until_ready()
@@ -121,66 +104,3 @@ class Origin(Server):
     def hits(self, path):
         """How many requests came for this path."""
         return json.loads(fetch(self.port, "/hits")[2])["paths"].get(path, 0)
-
-
-class Telltale(Server):
-    def __init__(self, programs, folder, core, origin_port, under=()):
-        """under: a command that runs it, as valgrind does."""
-        port = free_port()
-        config = folder / "config"
-        config.mkdir()
-        (config / "records.yaml").write_text(_RECORDS.format(port=port))
-        (config / "remap.config").write_text(f"map http://127.0.0.1:{port}/ http://127.0.0.1:{origin_port}/\n")
-        self._ttctl = [programs / "ttctl", "--control", folder / "control.sock", "--json"]
-        self._diags_log = folder / "var" / "logs" / "diags.log"
-        super().__init__("telltale", port, [*under, programs / "telltale", "--config", config, "--runtime", folder / "var",
-                                            "--control", folder / "control.sock"], folder=folder, core=core)
-
-    def _ready(self):
-        return "telltale: ready" in self.words()  # the control socket too
-
-    def ctl(self, *arguments):
-        """The daemon's answer to a command of ttctl. Errors: Failed when it is refused."""
-        try:
-            done = subprocess.run([*self._ttctl, *arguments], capture_output=True, text=True, timeout=20,
-                                  stdin=subprocess.DEVNULL, check=False)
-        except subprocess.TimeoutExpired:
-            raise Failed(f"ttctl {' '.join(arguments)} did not end within 20 s") from None
-        if done.returncode != 0:
-            raise Failed(f"ttctl {' '.join(arguments)} ended with status {done.returncode}: "
-                         f"{(done.stderr or done.stdout).strip()}")
-        return json.loads(done.stdout)
-
-    def debug_off(self):
-        self.ctl("debug", "disable")
-        on = [tag["tag"] for tag in self.ctl("debug", "tags")["tags"] if tag["state"] != "off"]
-        if on:
-            raise Failed(f"tags are on after 'debug disable': {' '.join(on)}")
-
-    def debug_on(self, pattern):
-        """Switches the pattern on: the tags it turned on."""
-        return self.ctl("debug", "enable", "--tags", pattern)["tags_on"]
-
-    def output(self):
-        """The counters of the status' output section."""
-        return self.ctl("status")["status"]["output"]
-
-    def settled_output(self):
-        """output() once the writer thread has written what is queued.
-
-        That is when a look finds few new lines, not none: asking may itself be worth a line.
-        """
-        deadline = time.monotonic() + 20
-        before = self.output()
-        while True:
-            time.sleep(0.05)
-            now = self.output()
-            if now["lines written"] - before["lines written"] < 100:
-                return now
-            if time.monotonic() > deadline:
-                raise Failed("the debug lines of a run were not all written 20 s after it")
-            before = now
-
-    def empty_log(self):
-        """Matched runs write gigabytes; the daemon appends, so the file may be cut under it."""
-        os.truncate(self._diags_log, 0)
