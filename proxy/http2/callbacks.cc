@@ -234,7 +234,7 @@ int Callbacks::frame_sent(nghttp2_session* nghttp2, const nghttp2_frame* frame, 
           nghttp2_http2_strerror(frame->goaway.error_code), frame->goaway.last_stream_id,
           frame->goaway.opaque_data_len == 0 ? "" : ": ",
           view(frame->goaway.opaque_data, frame->goaway.opaque_data_len));
-      if (frame->goaway.error_code != NGHTTP2_NO_ERROR) session_of(user).ended_ = true;
+      if (frame->goaway.error_code != NGHTTP2_NO_ERROR) session_of(user).end_sent();
       return 0;
     default:
       return 0;

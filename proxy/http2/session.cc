@@ -78,13 +78,14 @@ net::Task<void> Session::run(std::string received) {
         announce();
         take({part_.in.data(), io.bytes});
       } else if (io.state == net::Io::kClosed || io.state == net::Io::kError) {
+        if (!broken_ && !ended_) why_closed_ = io.state == net::Io::kClosed ? "the client ended it" : "the client reset it";
         more = false;
       }
     }
   }
   co_await end();
-  Dbg(http2_dbg, "connection closed; requests: {}, bytes in: {}, out: {}", requests_, stream_->bytes_in(),
-      stream_->bytes_out());
+  Dbg(http2_dbg, "connection closed: {}; requests: {}, bytes in: {}, out: {}", why_closed_, requests_,
+      stream_->bytes_in(), stream_->bytes_out());
 }
 
 // Tells the client what holds here, first and whenever it has changed.
@@ -202,7 +203,7 @@ Session::Written Session::write() {
   const net::Io io = stream_->send({&one, 1});
   if (io.state == net::Io::kError) {
     Dbg(http2_dbg, "sending to the client failed: {}", std::strerror(io.error));
-    fail();
+    fail("the client is gone");
     return Written::kBlocked;
   }
   const std::size_t sent = io.state == net::Io::kOk ? io.bytes : 0;
@@ -231,7 +232,7 @@ std::size_t Session::pack() {
     if (bytes == 0) break;
     if (bytes < 0 || static_cast<std::size_t>(bytes) > part_.out.size() - out_size_) {
       Dbg(http2_dbg, "no frame could be made: {}", nghttp2_strerror(static_cast<int>(bytes)));
-      fail();
+      fail("no frame could be made");
       return 0;
     }
     std::memcpy(part_.out.data() + out_size_, frame, static_cast<std::size_t>(bytes));
@@ -264,9 +265,7 @@ net::Detached Session::flusher() {
       if (over_ || broken_) break;
       if (wake == net::Wake::kTimeout && stream_->worker().now() < write_until_) continue;
       if (wake != net::Wake::kReady) {
-        Dbg(http2_dbg, "giving the connection up: {}",
-            wake == net::Wake::kTimeout ? "the client took nothing for too long" : "stopping");
-        fail();
+        fail(wake == net::Wake::kTimeout ? "the client took nothing for too long" : "the worker is stopping");
         break;
       }
       turn();
@@ -326,6 +325,7 @@ bool Session::over() const noexcept {
 bool Session::begin_drain() {
   if (draining_ || ended_) return false;
   draining_ = true;
+  why_closed_ = "the worker is stopping";
   Dbg(http2_dbg, "stopping: no new streams, {} are finished", streams_.size());
   nghttp2_submit_goaway(nghttp2_, NGHTTP2_FLAG_NONE, nghttp2_session_get_last_proc_stream_id(nghttp2_),
                         NGHTTP2_NO_ERROR, nullptr, 0);
@@ -334,11 +334,13 @@ bool Session::begin_drain() {
 
 void Session::end_with(std::uint32_t error, std::string_view why) {
   if (std::exchange(ended_, true)) return;
+  why_closed_ = why;
   Dbg(http2_dbg, "connection ended with {}: {}", nghttp2_http2_strerror(error), why);
   nghttp2_session_terminate_session(nghttp2_, error);
 }
 
-void Session::fail() noexcept {
+void Session::fail(std::string_view why) noexcept {
+  why_closed_ = why;
   broken_ = true;
   unsent_.clear();
   ::shutdown(stream_->fd(), SHUT_RDWR);  // wakes whoever waits for it
@@ -526,6 +528,10 @@ void Session::content_packed(Stream& stream, std::size_t bytes, bool end_stream)
   if (!stream.pending_.empty() && !end_stream) return;
   stream.wake_sender_ = true;
   due(stream);
+}
+
+void Session::end_sent() noexcept {
+  if (!std::exchange(ended_, true)) why_closed_ = "the client broke the protocol";
 }
 
 // Resets that a client's errors make us send cost as much as its own, and count with them.

@@ -80,8 +80,8 @@ class Session {
   void arm() noexcept;
   void expire();
   bool begin_drain();
-  void end_with(std::uint32_t error, std::string_view why);
-  void fail() noexcept;
+  void end_with(std::uint32_t error, std::string_view why);  // a fixed text, as below
+  void fail(std::string_view why) noexcept;
   net::Task<void> end();
   net::Task<void> linger();
   net::Detached serve(Stream& stream);
@@ -102,6 +102,7 @@ class Session {
   char* frame_room(std::size_t bytes) noexcept;
   void head_packed(Stream& stream, bool end_stream) noexcept;
   void content_packed(Stream& stream, std::size_t bytes, bool end_stream) noexcept;
+  void end_sent() noexcept;  // GOAWAY with an error went out
   void reset_sent(const Stream* stream, std::int32_t id, std::uint32_t error);
 
   // Constant after construction.
@@ -118,6 +119,7 @@ class Session {
   std::vector<Stream*> due_now_;  // being run
   std::size_t running_ = 0;       // coroutines of streams
   std::uint64_t requests_ = 0;
+  std::string_view why_closed_ = "the client ended it";
   FrameBudget budget_;
   std::uint32_t fields_in_block_ = 0;  // that came so far, of the field block that is being received
   SessionSettings announced_;

@@ -255,10 +255,10 @@ def test_debug_lines_tell_a_connection_and_its_streams(proxy):
         client.reply(1)
         client.request(3, "/bytes/5")
         client.reply(3)
-    lines = [line for line in proxy.diags_lines("connection closed;") if line.tag.startswith("http2")]
+    lines = [line for line in proxy.diags_lines("connection closed: ") if line.tag.startswith("http2")]
     text = "\n".join(line.whole for line in lines)
     assert "speaks HTTP/2" in text and "HEADERS on stream 1 refused" in text
     assert "received HEADERS on 3, flags 05 END_STREAM END_HEADERS" in text
     assert "sending DATA on 3, flags 01 END_STREAM, 5 bytes" in text
-    assert "connection closed; requests: 1, " in text
+    assert "connection closed: the client ended it; requests: 1, " in text
     assert len({line.whole.split("{")[1].split("}")[0].split()[0] for line in lines}) == 1  # one connection, named

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is refused over HTTP/2 has a line of the tag http2 that says what and why."""
+import socket
+import struct
+
 import pytest
 
 from telltale_e2e import h2
@@ -56,12 +59,16 @@ CONNECTIONS = {
 }
 
 
+def reset_on_close(client):
+    client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 def log_of(proxy, send, until):
     proxy.ctl_ok("debug", "enable", "--tags", "http2$")
     with Http2(proxy.port) as client:
         client.send(send(client))
         until(client)
-    return proxy.diags_log("connection closed;")
+    return proxy.diags_log("connection closed: ")
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -85,6 +92,31 @@ def test_a_connection_that_is_ended_has_a_line_that_says_why(proxy, name):
     send, lines = CONNECTIONS[name]
     text = log_of(proxy, send, lambda client: client.end())
     assert [line for line in [*lines, "GOAWAY sent"] if line not in text] == [], text
+
+
+@pytest.mark.parametrize("end, why", [
+    (lambda c: c.close(), "the client ended it"), (lambda c: (reset_on_close(c), c.close()), "the client reset it"),
+    (lambda c: (c.send(data(b"a")), c.end()), "the client broke the protocol"),
+    (lambda c: (c.send(h2.frame(h2.PING, 0, 0, bytes(8)) * 100), c.end()), "too many frames"),
+])
+def test_the_last_line_of_a_connection_says_why_it_was_closed(proxy, end, why):
+    proxy.ctl_ok("debug", "enable", "--tags", "http2$")
+    with Http2(proxy.port) as client:
+        client.ping()
+        end(client)
+    assert f"connection closed: {why}; requests: 0, " in proxy.diags_log("connection closed: ")
+
+
+def test_a_client_that_takes_nothing_and_a_stop_are_told_as_what_ended_a_connection(start_daemon, tt_origin):
+    daemon = start_daemon(origin_port=tt_origin.port, records={"http": {"transaction_no_activity_timeout_in": 1}})
+    daemon.ctl_ok("debug", "enable", "--tags", "http2$")
+    windows = h2.settings(INITIAL_WINDOW_SIZE=2**31 - 1) + h2.window_update(0, 2**31 - 1 - 65535)
+    with Http2(daemon.port, first=h2.PREFACE + windows, receive_buffer=4096) as slow, Http2(daemon.port) as idle:
+        idle.ping()
+        slow.request(1, "/bytes/100000000?cc=no-store")
+        daemon.diags_log("connection closed: the client took nothing for too long; requests: 1, ")
+        daemon.stop()
+    assert "connection closed: the worker is stopping; requests: 0, " in daemon.diags_log()
 
 
 def test_response_heads_have_a_line_over_http2_too(proxy):

@@ -3,7 +3,9 @@
 import itertools
 import os
 import pathlib
+import subprocess
 import urllib.parse
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -70,3 +72,21 @@ def test_over_http2_the_tree_arrives_byte_for_byte_and_comes_from_the_cache_the_
     for from_cache in (0, len(files)):
         assert fetch_all_over_http2(proxy.port, files) == from_cache
         assert origin.hits()["total"] == len(files)
+
+
+def test_nghttp_gets_files_of_the_tree_byte_for_byte_and_from_the_cache_the_second_time(
+        start_daemon, start_tt_origin, files):
+    """A client that is not ours. One file each time: nghttp writes all it gets into one stream."""
+    origin = start_tt_origin("--files", str(TREE))
+    proxy = start_daemon(origin_port=origin.port)
+    by_size = sorted(files, key=lambda target: len(files[target]))
+    some = by_size[:: len(by_size) // 60] + by_size[-5:]
+
+    def fetch(target):
+        return subprocess.run(["nghttp", f"http://127.0.0.1:{proxy.port}{target}"], capture_output=True, timeout=60,
+                              check=True).stdout
+    for _ in range(2):
+        with ThreadPoolExecutor(4) as threads:
+            for target, content in zip(some, threads.map(fetch, some)):
+                assert content == files[target], f"{target}: other bytes than the file"
+        assert origin.hits()["total"] == len(set(some))
