@@ -17,6 +17,7 @@
 #include "record_log.h"
 #include "record_log_line.h"
 #include "record_origin.h"
+#include "recorder_files.h"
 #include "ring_table.h"
 #include "site_dictionary.h"
 #include "tag_table.h"
@@ -31,6 +32,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds kShortestSleep = 100us, kLongestSleep = 50ms, kGrace = 1ms;
 constexpr auto kSampleEvery = 100ms;
 constexpr auto kPublishEvery = 200ms;
+constexpr auto kRecorderClockEvery = 1s;
 constexpr auto kRetryEvery = 1s;          // to tell of a loss where no line follows it
 constexpr std::size_t kBatchBytes = 65536;
 constexpr std::int64_t kSmoothNs = 1'000'000;  // clock corrections below this do not move lines back
@@ -47,9 +49,23 @@ void Backend::sample_clock() {
   auto now = steady_clock::now();
   if (now - sampled_ < kSampleEvery) return;
   sampled_ = now;
-  if (std::optional<std::int64_t> step = clock_.add(sample_clocks())) {
+  const ClockSample sample = sample_clocks();
+  const std::optional<std::int64_t> step = clock_.add(sample);
+  tell_recorder(sample, now, step.has_value());
+  if (step) {
     last_wall_ns_ = 0;
     write_own_line("diag", ticks_now(), Level::kWarning, lanes_by_level_[std::size_t(Level::kWarning)], step_text(*step));
+  }
+}
+
+// And hear what it could not do.
+void Backend::tell_recorder(const ClockSample& sample, steady_clock::time_point now, bool at_once) {
+  if (at_once || now - recorder_told_ >= kRecorderClockEvery) {
+    recorder_told_ = now;
+    recorder_files().knows_clock({sample.ticks, sample.monotonic_ns, sample.wall_ns, clock_.ns_per_tick()});
+  }
+  if (std::string trouble = recorder_files().take_trouble(); !trouble.empty()) {
+    write_own_line("diag", sample.ticks, Level::kWarning, lanes_by_level_[std::size_t(Level::kWarning)], trouble);
   }
 }
 

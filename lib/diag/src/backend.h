@@ -37,6 +37,7 @@ class Backend {
   enum class Found { kNothing, kYoung, kSome };
 
   void sample_clock();
+  void tell_recorder(const ClockSample& sample, std::chrono::steady_clock::time_point now, bool at_once);
   Found drain(const OutputPlan& plan);
   void consume(RingReader& ring, const RecordHeader& header);
   void note_site(std::uint32_t site);
@@ -56,7 +57,7 @@ class Backend {
   std::string_view plugin(std::uint32_t number);
 
   WallClock clock_;
-  std::chrono::steady_clock::time_point sampled_{};
+  std::chrono::steady_clock::time_point sampled_{}, recorder_told_{};
   std::int64_t last_wall_ns_ = 0;
   LineWriter writer_;
   std::string line_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backend's thread: how it starts, and what fork() and exit() mean to it.
 //
-// fork(): the handlers hold our three mutexes across it, so that the child's copies are consistent. The
+// fork(): the handlers hold our mutexes across it, so that the child's copies are consistent. The
 // child has no backend and none of the parent's records: its rings are unmapped, its log file is closed,
 // the objects of the parent's backend are left alone. Its own lines gather in rings of its own, and go
 // out if it configures output itself.
@@ -18,6 +18,7 @@
 #include "capture_line.h"
 #include "last_lines.h"
 #include "plugin_names.h"
+#include "recorder_files.h"
 #include "ring_table.h"
 #include "ticks.h"
 
@@ -43,9 +44,11 @@ void before_fork() {
   lock_plugin_names();
   lock_last_lines();
   lock_capture();
+  recorder_files().lock();
 }
 
 void after_fork_in_parent() {
+  recorder_files().unlock();
   unlock_capture();
   unlock_last_lines();
   unlock_plugin_names();
@@ -59,6 +62,7 @@ void after_fork_in_child() {
     backend_of_parent = backend;
   }
   backend = nullptr;
+  recorder_files().forget();
   ring_table().forget();
   output_control().forget();
   after_fork_in_parent();

@@ -7,6 +7,8 @@
 
 #include <telltale/diag/record.h>
 
+#include "recorder_files.h"
+
 namespace telltale::diag {
 
 namespace {
@@ -27,7 +29,17 @@ std::uint32_t plugin_number(std::string_view name) {
     if (all.by_number[i] == name) return static_cast<std::uint32_t>(i + 1);
   }
   all.by_number.emplace_back(name);
-  return static_cast<std::uint32_t>(all.by_number.size());
+  auto number = static_cast<std::uint32_t>(all.by_number.size());
+  recorder_files().knows_plugin(number, name);
+  return number;
+}
+
+void tell_plugins_to_recorder() {
+  Names& all = names();
+  std::lock_guard lock(all.mutex);
+  for (std::size_t i = 0; i < all.by_number.size(); ++i) {
+    recorder_files().knows_plugin(static_cast<std::uint32_t>(i + 1), all.by_number[i]);
+  }
 }
 
 std::string plugin_name(std::uint32_t number) {

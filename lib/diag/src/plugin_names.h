@@ -12,6 +12,8 @@ namespace telltale::diag {
 // Empty: no such number. Number 0 is the core, which has no name.
 std::string plugin_name(std::uint32_t number);
 
+void tell_plugins_to_recorder();
+
 void lock_plugin_names() noexcept;  // around fork()
 void unlock_plugin_names() noexcept;
 

@@ -2,6 +2,9 @@
 // begin_record() and end_record(): what an enabled site costs. One thread-local load, two compares, the
 // header, the stamp. The stamp is taken after the room is, so that a thread's stamps never go back.
 #include <telltale/diag/record.h>
+
+#include <utility>
+
 #include <telltale/diag/scope.h>
 
 #include "backend_wake.h"
@@ -17,31 +20,26 @@ namespace {
 // Set while a ring is being mapped: an allocator or interposed function that writes a line meanwhile loses it.
 constinit thread_local bool tl_taking __attribute__((tls_model("initial-exec"))) = false;
 
-[[gnu::noinline, gnu::cold]] Ring* take_ring(DropKey key) noexcept {
+// The one whose record is open, or was last.
+constinit thread_local Ring* tl_open_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+
+[[gnu::noinline, gnu::cold]] Ring* take_ring(DropKey key, Ring* (RingTable::*take)() noexcept) noexcept {
   RingTable& table = ring_table();
-  if (!tl_taking && table.may_have_one()) {
+  const bool in_recorder = tl_recorder_ring != nullptr && tl_recorder_ring->is_open();
+  if (!tl_taking && !in_recorder && table.may_have_one()) {
     tl_taking = true;
-    Ring* ring = table.take();
+    Ring* ring = (table.*take)();
     tl_taking = false;
     if (ring != nullptr) return ring;
   }
-  key.reason = DropReason::kNoRing;
+  key.reason = in_recorder ? DropReason::kNested : DropReason::kNoRing;
   table.homeless().add_shared(key);
   return nullptr;
 }
 
-}  // namespace
-
-char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size_t room_bytes) noexcept {
-  if ((site & kForRecorder) != 0) [[unlikely]] return nullptr;
-  Ring* ring = tl_ring;
-  if (ring == nullptr) [[unlikely]] {
-    ring = take_ring({tag, level});
-    if (ring == nullptr) return nullptr;
-  }
-  std::size_t bytes = (sizeof(RecordHeader) + room_bytes + 7) & ~std::size_t{7};
-  char* at = ring->reserve(bytes, {tag, level});
-  if (at == nullptr) [[unlikely]] return nullptr;
+// The record's header, at its place. The ring is the thread's open one.
+inline char* begin_in(Ring* ring, char* at, std::uint32_t site, Level level) noexcept {
+  tl_open_ring = ring;
   auto* header = reinterpret_cast<RecordHeader*>(at);
   header->site = site;
   header->level = level;
@@ -59,18 +57,72 @@ char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size
   return at + sizeof(RecordHeader);
 }
 
+// The ring was retired: the thread goes on in another.
+[[gnu::noinline, gnu::cold]] Ring* replace_ring(Ring*& own, DropKey key, Ring* (RingTable::*take)() noexcept) noexcept {
+  ring_table().give_back(own);
+  own = nullptr;
+  return take_ring(key, take);
+}
+
+// For the flight recorder alone. While its record is open the other ring is held, so that a record written
+// into either is nested.
+[[gnu::noinline]] char* begin_for_recorder(std::uint32_t site, DropKey key, std::size_t bytes) noexcept {
+  if (tl_ring != nullptr && tl_ring->is_open()) {
+    tl_ring->count_nested(key);
+    return nullptr;
+  }
+  Ring* ring = tl_recorder_ring;
+  if (ring == nullptr) [[unlikely]] ring = take_ring(key, &RingTable::take_for_recorder);
+  if (ring != nullptr && ring->retired() && !ring->is_open()) [[unlikely]] {
+    ring = replace_ring(tl_recorder_ring, key, &RingTable::take_for_recorder);
+  }
+  if (ring == nullptr) return nullptr;
+  char* at = ring->reserve(bytes, key);
+  if (at == nullptr) return nullptr;
+  if (tl_ring != nullptr) tl_ring->hold();
+  return begin_in(ring, at, site, key.level);
+}
+
+constexpr std::size_t whole(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+
+}  // namespace
+
+char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size_t room_bytes) noexcept {
+  const std::size_t bytes = whole(sizeof(RecordHeader) + room_bytes);
+  if ((site & kForRecorder) != 0) [[unlikely]] return begin_for_recorder(site & ~kForRecorder, {tag, level}, bytes);
+  Ring* ring = tl_ring;
+  if (ring == nullptr) [[unlikely]] {
+    ring = take_ring({tag, level}, &RingTable::take);
+    if (ring == nullptr) return nullptr;
+  }
+  char* at = ring->reserve(bytes, {tag, level});
+  if (at == nullptr) [[unlikely]] {
+    if (!ring->retired() || ring->is_open()) return nullptr;
+    ring = replace_ring(tl_ring, {tag, level}, &RingTable::take);
+    if (ring == nullptr || (at = ring->reserve(bytes, {tag, level})) == nullptr) return nullptr;
+  }
+  return begin_in(ring, at, site, level);
+}
+
 char* begin_located(std::string_view tag, Level level, std::size_t room_bytes) noexcept {
   const Tag* known = tag.empty() ? nullptr : find_tag(tag);
-  return begin_record(0, known == nullptr ? 0 : known->number, level, room_bytes);
+  if (known == nullptr) return begin_record(0, 0, level, room_bytes);
+  std::uint32_t recorder = 0;
+  if (level == Level::kDebug) {
+    const std::uint32_t route = std::exchange(tl_route, 0), number = known->number | kByTag;
+    recorder = (route & ~kForRecorder) == number ? route & kForRecorder : route_again(known->matches);
+  }
+  return begin_record(recorder, known->number, level, room_bytes);
 }
 
 void end_record(char* end, std::uint8_t argument_count) noexcept {
-  Ring* ring = tl_ring;
+  Ring* ring = tl_open_ring;
   char* start = ring->open_record();
-  std::size_t bytes = (static_cast<std::size_t>(end - start) + 7) & ~std::size_t{7};
+  std::size_t bytes = whole(static_cast<std::size_t>(end - start));
   auto* header = reinterpret_cast<RecordHeader*>(start);
   header->size_bytes = static_cast<std::uint32_t>(bytes);
   header->argument_count = argument_count;
+  if (ring != tl_ring && tl_ring != nullptr) [[unlikely]] tl_ring->let_go();
   if (ring->publish(bytes)) [[unlikely]] wake_backend();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "ticks.h"
 
@@ -25,9 +26,50 @@ char* put_header(char* at, std::uint32_t site, std::size_t bytes, std::uint64_t 
 }
 }  // namespace
 
+Ring::Ring(char* memory, std::size_t capacity_bytes, const RingAbout& about) noexcept
+    : header_(*new (memory) RingHeader),
+      data_(memory + RingHeader::bytes_of(capacity_bytes)),
+      capacity_(capacity_bytes),
+      mask_(capacity_bytes - 1),
+      block_(RingHeader::block_bytes_of(capacity_bytes)),
+      kept_for_urgent_(about.use == RingUse::kRecorder ? 0 : capacity_bytes / 8),
+      overwrites_(about.use == RingUse::kRecorder) {
+  header_.header_bytes = static_cast<std::uint32_t>(RingHeader::bytes_of(capacity_bytes));
+  header_.block_bytes = static_cast<std::uint32_t>(block_);
+  header_.capacity_bytes = capacity_bytes;
+  header_.about = about;
+  header_.byte_order = kRingByteOrder;
+  for (std::uint64_t i = 0; i < header_.blocks_count(); ++i) {
+    new (&header_.blocks()[i]) std::atomic<std::uint64_t>(RingOwner::kNobody);
+  }
+  if (overwrites_) look_at_ = ~std::uint64_t{0};
+  std::atomic_signal_fence(std::memory_order_release);
+  std::memcpy(header_.magic, RingHeader::kMagic, sizeof header_.magic);
+}
+
 std::uint64_t Ring::limit(bool urgent) const noexcept {
+  if (overwrites_) return ~std::uint64_t{0} / 2;
   std::uint64_t all = read_.load(std::memory_order_acquire) + capacity_;
   return urgent ? all : all - kept_for_urgent_;
+}
+
+// A record of at most `bytes` begins at write_: its block shows where, and its bytes are claimed up to a block's
+// end, so that those behind it in the same block need neither.
+void Ring::claim(std::size_t bytes) noexcept {
+  const std::uint64_t block = write_ / block_, block_end = (block + 1) * block_;
+  if (block != entered_) {
+    entered_ = block;
+    header_.blocks()[block % header_.blocks_count()].store(write_, std::memory_order_relaxed);
+  }
+  if (const std::uint64_t end = write_ + bytes; end > claimed_) {
+    claimed_ = (end + block_ - 1) / block_ * block_;
+    header_.claimed.store(claimed_, std::memory_order_relaxed);
+#if !defined(__SANITIZE_THREAD__)
+    std::atomic_thread_fence(std::memory_order_release);  // no instruction on x86
+#endif
+  }
+  limit_ = std::min(room_, block_end);
+  limit_urgent_ = std::min(room_urgent_, block_end);
 }
 
 // A pad is published at once, even if the record behind it does not fit: else a record that needs more
@@ -37,38 +79,47 @@ char* Ring::place(std::size_t bytes, std::uint64_t limit) noexcept {
   if (offset + bytes > capacity_) {
     std::uint64_t pad = capacity_ - offset;
     if (write_ + pad > limit) return nullptr;
+    claim(pad);
     std::uint32_t words[2] = {static_cast<std::uint32_t>(pad), kPadSite};
     std::memcpy(data_ + offset, words, sizeof words);
     advance(pad);
     offset = 0;
   }
-  return write_ + bytes > limit ? nullptr : data_ + offset;
+  if (write_ + bytes > limit) return nullptr;
+  claim(bytes);
+  return data_ + offset;
 }
 
 void Ring::advance(std::size_t bytes) noexcept {
   write_ += bytes;
-  published_.store(write_, std::memory_order_release);
+  header_.published.store(write_, std::memory_order_release);
 }
 
 char* Ring::drop(DropKey key, DropReason reason) noexcept {
   key.reason = reason;
-  drops_.add(key);
-  limit_ = limit_urgent_ = 0;
+  header_.drops.add(key);
+  limit_ = limit_urgent_ = room_ = room_urgent_ = 0;
   return nullptr;
 }
 
 char* Ring::reserve_slowly(std::size_t bytes, bool urgent, DropKey key) noexcept {
   if (open_) return drop(key, DropReason::kNested);
+  if (retired()) return nullptr;
+  if (write_ + bytes <= (urgent ? room_urgent_ : room_) && (write_ & mask_) + bytes <= capacity_) [[likely]] {
+    claim(bytes);  // only the block was at its end
+    open_ = true;
+    return data_ + (write_ & mask_);
+  }
   std::uint64_t most = limit(urgent);
   if (bytes > (urgent ? capacity_ : capacity_ - kept_for_urgent_)) return drop(key, DropReason::kTooLarge);
   if (gap_open() && !urgent && most + kept_for_urgent_ - write_ < capacity_ / 2) return drop(key, DropReason::kFull);
   // A warning goes even where the word about a loss before it does not fit beside it.
   bool told = announce(most - bytes);
   if (!told && !urgent) return drop(key, DropReason::kFull);
+  room_urgent_ = told ? (urgent ? most : most + kept_for_urgent_) : 0;
+  room_ = told ? room_urgent_ - kept_for_urgent_ : 0;
   char* at = place(bytes, most);
   if (at == nullptr) return drop(key, DropReason::kFull);
-  limit_urgent_ = told ? (urgent ? most : most + kept_for_urgent_) : 0;
-  limit_ = told ? limit_urgent_ - kept_for_urgent_ : 0;
   open_ = true;
   return at;
 }
@@ -81,7 +132,7 @@ bool Ring::announce_gap(std::uint64_t limit) noexcept {
   RingGap gaps[DropCounts::kSlots];
   std::size_t n = 0;
   for (std::size_t i = 0; i < DropCounts::kSlots; ++i) {
-    if (std::uint64_t count = drops_.count(i); count != announced_[i]) gaps[n++] = {i, count};
+    if (std::uint64_t count = header_.drops.count(i); count != announced_[i]) gaps[n++] = {i, count, count - announced_[i]};
   }
   std::size_t bytes = sizeof(RecordHeader) + n * sizeof(RingGap);
   char* at = place(bytes, limit);
@@ -89,7 +140,7 @@ bool Ring::announce_gap(std::uint64_t limit) noexcept {
   std::memcpy(put_header(at, kGapSite, bytes, n), gaps, n * sizeof(RingGap));
   advance(bytes);
   for (std::size_t i = 0; i < n; ++i) announced_[gaps[i].slot] = gaps[i].count;
-  announced_total_ = drops_.total();
+  announced_total_ = header_.drops.total();
   return true;
 }
 
@@ -106,7 +157,16 @@ void Ring::set_name(std::string_view name) noexcept {
   std::memset(name_, 0, sizeof name_);
   std::memcpy(name_, name.data(), std::min(name.size(), kThreadNameBytes - 1));
   name_open_ = true;
-  limit_ = limit_urgent_ = 0;
+  limit_ = limit_urgent_ = room_ = room_urgent_ = 0;
+  RingOwner& owner = header_.owners[header_.owners_count.load(std::memory_order_relaxed) % kRingOwners];
+  owner.from.store(RingOwner::kNobody, std::memory_order_release);
+  for (std::size_t i = 0; i < owner.name.size(); ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, name_ + i * sizeof word, sizeof word);
+    owner.name[i].store(word, std::memory_order_release);
+  }
+  owner.from.store(write_, std::memory_order_release);
+  header_.owners_count.store(header_.owners_count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 void Ring::rename(std::string_view name) noexcept {

@@ -11,12 +11,15 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
+#include "recorder_files.h"
 #include "ticks.h"
 
 namespace telltale::diag {
 
 constinit thread_local Ring* tl_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local Ring* tl_recorder_ring __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 
@@ -24,9 +27,10 @@ constinit thread_local char tl_name[kThreadNameBytes] __attribute__((tls_model("
 
 constexpr std::size_t kRingBytesLeast = 64 * 1024, kRingBytesMost = 16 * 1024 * 1024;
 
-void thread_ended(void* ring) {
-  tl_ring = nullptr;
-  ring_table().give_back(static_cast<Ring*>(ring));
+void thread_ended(void*) {
+  for (Ring** ring : {&tl_ring, &tl_recorder_ring}) {
+    if (*ring != nullptr) ring_table().give_back(std::exchange(*ring, nullptr));
+  }
 }
 
 // Without a key (the process has used up all of them) rings of ended threads stay taken: bounded by kRingsMax.
@@ -55,47 +59,83 @@ RingTable& ring_table() noexcept {
 
 Ring* RingTable::take() noexcept {
   std::lock_guard lock(mutex_);
-  choose_ticks();
-  std::string_view name = own_name();
-  std::size_t n = size_.load(std::memory_order_relaxed);
-  Ring* ring = nullptr;
-  // Rings of the size wanted now, then a new one, then any.
-  for (int pass = 0; pass < 3 && ring == nullptr; ++pass) {
-    if (pass == 1) {
-      if (n < kRingsMax) ring = make(n);
-      continue;
-    }
-    for (std::size_t i = 0; i < n && ring == nullptr; ++i) {
-      Place& place = rings_[i];
-      if (place.owned || (pass == 0 && place.ring->capacity_bytes() != ring_bytes_)) continue;
-      std::uint64_t drops = place.ring->drops().total();
-      if (!place.ring->take_over(name)) continue;
-      place.drops_before = drops;
-      ring = place.ring;
-      settle(place, name);
-    }
-  }
+  Ring* ring = take_from(rings_, size_, RingUse::kOutput);
   if (ring == nullptr) {
     may_have_one_.store(false, std::memory_order_relaxed);
     return nullptr;
   }
-  if (thread_end_key().made) pthread_setspecific(thread_end_key().key, ring);
   return tl_ring = ring;
 }
 
-// Header and data in one mapping, so that it can become a file later. Populated: page faults now, at the
-// thread's first record, rather than one by one under its traffic.
-Ring* RingTable::make(std::size_t i) noexcept {
-  std::size_t head = (sizeof(Ring) + 4095) / 4096 * 4096, bytes = head + ring_bytes_;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  Place& place = rings_[i];
-  place.ring = new (memory) Ring(static_cast<char*>(memory) + head, ring_bytes_);
+Ring* RingTable::take_for_recorder() noexcept {
+  std::lock_guard lock(mutex_);
+  Ring* ring = take_from(recorder_rings_, recorder_size_, RingUse::kRecorder);
+  return ring == nullptr ? nullptr : tl_recorder_ring = ring;
+}
+
+Ring* RingTable::take_from(Places& places, std::atomic<std::size_t>& size, RingUse use) noexcept {
+  choose_ticks();
+  std::string_view name = own_name();
+  const bool in_file = recorder_files().on();
+  std::size_t n = size.load(std::memory_order_relaxed);
+  Ring* ring = nullptr;
+  // Rings of the kind wanted now, then a new one, then any.
+  for (int pass = 0; pass < 3 && ring == nullptr; ++pass) {
+    if (pass == 1) {
+      if (n < kRingsMax && (ring = make(places[n], n, use)) != nullptr) size.store(n + 1, std::memory_order_release);
+      continue;
+    }
+    for (std::size_t i = 0; i < n && ring == nullptr; ++i) {
+      Place& place = places[i];
+      if (place.owned) continue;
+      if (pass == 0 && (place.ring->capacity_bytes() != ring_bytes_ || place.in_file != in_file)) continue;
+      std::uint64_t drops = place.ring->drops().total();
+      if (!place.ring->take_over(name)) continue;
+      place.drops_before = drops;
+      place.ring->retire(false);
+      ring = place.ring;
+      settle(place, name);
+    }
+  }
+  if (ring != nullptr && thread_end_key().made) pthread_setspecific(thread_end_key().key, ring);
+  return ring;
+}
+
+// Header and data in one mapping, populated: page faults now, at the thread's first record, rather than one by
+// one under its traffic.
+Ring* RingTable::make(Place& place, std::size_t i, RingUse use) noexcept {
+  const std::size_t bytes = RingHeader::bytes_of(ring_bytes_) + ring_bytes_;
+  const MappedRing file = recorder_files().map_ring(use, i, bytes);
+  void* memory = file.at;
+  if (memory == nullptr) {
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+  }
+  place.mapped = memory;
   place.mapped_bytes = bytes;
+  place.in_file = file.at != nullptr;
+  place.ring = new (place.object.data()) Ring(static_cast<char*>(memory), ring_bytes_, recorder_files().describe(use, i));
   place.ring->take_over(own_name());
   settle(place, own_name());
-  size_.store(i + 1, std::memory_order_release);
   return place.ring;
+}
+
+// What a retired ring still holds is drained like that of a thread that has ended. Its records are not in the
+// directory; they are those of before the recorder.
+void RingTable::retire_private_rings() noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    for (Places* places : {&rings_, &recorder_rings_}) {
+      for (Place& place : *places) {
+        if (place.ring != nullptr && !place.in_file) place.ring->retire();
+      }
+    }
+  }
+  for (Ring** own : {&tl_ring, &tl_recorder_ring}) {
+    if (*own == nullptr || !(*own)->retired() || (*own)->is_open()) continue;
+    give_back(*own);
+    *own = nullptr;  // the next record takes another
+  }
 }
 
 void RingTable::settle(Place& place, std::string_view name) noexcept {
@@ -115,8 +155,10 @@ void RingTable::give_back(Ring* ring) noexcept {
 }
 
 RingTable::Place* RingTable::place_of(Ring* ring) noexcept {
-  for (Place& place : rings_) {
-    if (place.ring == ring) return &place;
+  for (Places* places : {&rings_, &recorder_rings_}) {
+    for (Place& place : *places) {
+      if (place.ring == ring) return &place;
+    }
   }
   return nullptr;
 }
@@ -162,13 +204,19 @@ bool RingTable::set_ring_bytes(std::size_t bytes) noexcept {
 
 // In a forked child: the only thread left is the one that forked. Its key still names the parent's ring.
 void RingTable::forget() noexcept {
-  if (tl_ring != nullptr && thread_end_key().made) pthread_setspecific(thread_end_key().key, nullptr);
-  tl_ring = nullptr;
-  for (Place& place : rings_) {
-    if (place.ring != nullptr) munmap(static_cast<void*>(place.ring), place.mapped_bytes);
-    place = Place{};
+  if ((tl_ring != nullptr || tl_recorder_ring != nullptr) && thread_end_key().made) {
+    pthread_setspecific(thread_end_key().key, nullptr);
+  }
+  tl_ring = tl_recorder_ring = nullptr;
+  for (Places* places : {&rings_, &recorder_rings_}) {
+    for (Place& place : *places) {
+      // One in a file is not there (MADV_DONTFORK); something else may be, by now.
+      if (place.ring != nullptr && !place.in_file) munmap(place.mapped, place.mapped_bytes);
+      place = Place{};
+    }
   }
   size_.store(0, std::memory_order_relaxed);
+  recorder_size_.store(0, std::memory_order_relaxed);
   may_have_one_.store(true, std::memory_order_relaxed);
   homeless_.~DropCounts();
   new (&homeless_) DropCounts;
@@ -178,7 +226,8 @@ void set_thread_name(std::string_view name) noexcept {
   std::memset(tl_name, 0, sizeof tl_name);
   std::memcpy(tl_name, name.data(), std::min(name.size(), sizeof tl_name - 1));
   if (name.empty()) own_name();
-  if (Ring* ring = tl_ring) {
+  for (Ring* ring : {tl_ring, tl_recorder_ring}) {
+    if (ring == nullptr) continue;
     ring->rename(tl_name);
     ring_table().rename_owner(ring, tl_name);
   }

@@ -2,8 +2,13 @@
 #pragma once
 // The table of all rings: hands one to each thread that writes, takes it back when the thread ends.
 //
-// A ring is mapped memory, never unmapped while the process lives (but for a forked child, which drops
-// the parent's), at most kRingsMax of them. A thread that gets none has its records counted as dropped.
+// A ring is mapped memory, a file of the flight recorder's directory where that is on; never unmapped while the
+// process lives (but for a forked child, which drops the parent's), at most kRingsMax of them. A thread that gets
+// none has its records counted as dropped. As many again are for what is recorded without output: those
+// overwrite, and nobody drains them.
+//
+// When the recorder is switched on, private rings are retired: their threads come for another one at the
+// end of a block.
 //
 // How a thread's end is noticed: a pthread key's destructor. A thread_local with a destructor would
 // register with the dynamic loader under its lock, which is what deadlocked other servers; a key's
@@ -31,6 +36,7 @@ class RingTable {
  public:
   // The calling thread's ring, or null: none is free. Sets it as the thread's until the thread ends.
   Ring* take() noexcept;
+  Ring* take_for_recorder() noexcept;
   void give_back(Ring* ring) noexcept;
   bool may_have_one() const noexcept { return may_have_one_.load(std::memory_order_relaxed); }
   // The backend has read something: a ring that was too full to change hands may do so now.
@@ -48,6 +54,8 @@ class RingTable {
   std::uint64_t drops() noexcept;  // with those of threads without a ring
 
   bool set_ring_bytes(std::size_t bytes) noexcept;
+  // The calling thread has another ring, if it had one, when this returns.
+  void retire_private_rings() noexcept;
 
   // For threads without a ring.
   DropCounts& homeless() noexcept { return homeless_; }
@@ -59,19 +67,26 @@ class RingTable {
 
  private:
   struct Place {
+    alignas(Ring) std::array<char, sizeof(Ring)> object;  // not in the mapping: nobody but us writes it
     Ring* ring = nullptr;
+    void* mapped = nullptr;
     std::size_t mapped_bytes = 0;
     bool owned = false;
+    bool in_file = false;
     char name[kThreadNameBytes] = {};
     std::uint64_t records_before = 0, drops_before = 0;  // of former owners
   };
-  Ring* make(std::size_t i) noexcept;
+  using Places = std::array<Place, kRingsMax>;
+  Ring* take_from(Places& places, std::atomic<std::size_t>& size, RingUse use) noexcept;
+  Ring* make(Place& place, std::size_t i, RingUse use) noexcept;
   void settle(Place& place, std::string_view name) noexcept;
   Place* place_of(Ring* ring) noexcept;
 
   std::mutex mutex_;
-  std::array<Place, kRingsMax> rings_{};  // guarded by mutex_, but for Place::ring below size_: constant
+  Places rings_{};  // guarded by mutex_, but for Place::ring below size_: constant
   std::atomic<std::size_t> size_{0};
+  Places recorder_rings_{};  // likewise
+  std::atomic<std::size_t> recorder_size_{0};
   std::atomic<bool> may_have_one_{true};  // a hint that spares threads without a ring the lock
   std::size_t ring_bytes_ = kRingBytesDefault;  // guarded by mutex_
   DropCounts homeless_;
@@ -80,7 +95,8 @@ class RingTable {
 // The one table; immortal.
 RingTable& ring_table() noexcept;
 
-// The calling thread's ring and name. Hidden, initial-exec, trivial: no guard, no destructor.
+// The calling thread's rings. Hidden, initial-exec, trivial: no guard, no destructor.
 extern constinit thread_local Ring* tl_ring __attribute__((tls_model("initial-exec")));
+extern constinit thread_local Ring* tl_recorder_ring __attribute__((tls_model("initial-exec")));
 
 }  // namespace telltale::diag

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "recorder_files.h"
 #include "registry.h"
 #include "short_function.h"
 #include "word_table.h"
@@ -98,7 +99,8 @@ Subject subject_of(const SiteEntry& entry) noexcept {
 
 SiteEntry* find_site(const SiteContent& content) noexcept { return find(content, hash_of(content)); }
 
-SiteEntry* intern_site(const SiteContent& content, Tag& tag, std::uint32_t ordinal) {
+namespace {
+SiteEntry* intern(const SiteContent& content, Tag& tag, std::uint32_t ordinal) {
   Registry& all = registry();
   std::uint64_t hash = hash_of(content);
   if (SiteEntry* known = find(content, hash)) return known;
@@ -125,6 +127,14 @@ SiteEntry* intern_site(const SiteContent& content, Tag& tag, std::uint32_t ordin
     fresh.text.release();
     return fresh.entry.release();
   }
+}
+}  // namespace
+
+// The flight recorder's dictionary has the site before anybody can name it in a record.
+SiteEntry* intern_site(const SiteContent& content, Tag& tag, std::uint32_t ordinal) {
+  SiteEntry* entry = intern(content, tag, ordinal);
+  if (entry != nullptr) recorder_files().knows_site(entry->number);
+  return entry;
 }
 
 const SiteEntry* site_by_number(std::uint32_t number) noexcept { return registry().sites.by_number(number); }

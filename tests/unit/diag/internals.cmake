@@ -13,3 +13,10 @@ target_link_libraries(diag_output_child PRIVATE telltale_flags telltale::diag)
 set_target_properties(diag_output_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_compile_definitions(unit_diag PRIVATE TELLTALE_OUTPUT_CHILD="$<TARGET_FILE:diag_output_child>")
 add_dependencies(unit_diag diag_output_child)
+
+# What recorder_test.cc runs.
+add_executable(diag_recorder_child child/recorder_child.cc)
+target_link_libraries(diag_recorder_child PRIVATE telltale_flags telltale::diag)
+set_target_properties(diag_recorder_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_compile_definitions(unit_diag PRIVATE TELLTALE_RECORDER_CHILD="$<TARGET_FILE:diag_recorder_child>")
+add_dependencies(unit_diag diag_recorder_child)

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 #include <thread>
@@ -24,7 +25,11 @@ constexpr std::size_t kHeader = sizeof(RecordHeader);
 // A ring, its memory, and a consumer that tells what it meets: "7" a record with that number,
 // "name X", "gap T:N" N new drops under tag T.
 struct Bench {
-  explicit Bench(std::size_t capacity) : memory(new std::uint64_t[capacity / 8]), ring(new Ring(reinterpret_cast<char*>(memory.get()), capacity)) {
+  explicit Bench(std::size_t capacity, RingUse use = RingUse::kOutput)
+      : memory(new (std::align_val_t{64}) char[RingHeader::bytes_of(capacity) + capacity]()) {
+    RingAbout about;
+    about.use = use;
+    ring.reset(new Ring(memory.get(), capacity, about));
     reader.ring = ring.get();
   }
 
@@ -70,7 +75,10 @@ struct Bench {
     return met;
   }
 
-  std::unique_ptr<std::uint64_t[]> memory;
+  struct Aligned {
+    void operator()(char* at) const { ::operator delete[](at, std::align_val_t{64}); }
+  };
+  std::unique_ptr<char[], Aligned> memory;
   std::unique_ptr<Ring> ring;
   RingReader reader;
   int woken = 0;
