@@ -9,7 +9,8 @@ from .gates import verdicts
 _COMPARISONS = [(OFF_AGAIN, OFF), (figures.UNMATCHED, OFF),
                 *((form(name), OFF) for name in WRITING for form in (str, shared)),
                 *((OFF, peer) for peer in PEER_NAMES), *((peer_on(peer), peer) for peer in PEER_NAMES)]
-_FEW_ROUNDS = 10
+FEW_ROUNDS = 10
+FEW_ROUNDS_TEXT = f"few rounds: under {FEW_ROUNDS}, this shows that it works, not how fast."
 
 
 def facts_text(facts):
@@ -79,8 +80,8 @@ def _remarks(runs, variants, rounds):
         out.append("disturbed: other work (on one core, also the generator) had the proxy's core for over "
                    f"{figures.DISTURBED:.0%} of the time under {'; '.join(disturbed)}. "
                    "Repeat this on a quiet machine: these figures are no evidence.")
-    if rounds < _FEW_ROUNDS:
-        out.append(f"few rounds: under {_FEW_ROUNDS}, this shows that it works, not how fast.")
+    if rounds < FEW_ROUNDS:
+        out.append(FEW_ROUNDS_TEXT)
     return [*out, ""] if out else []
 
 
