@@ -84,14 +84,16 @@ void WorkerThread::accept(net::UniqueFd socket, const net::Endpoint& peer) {
 }
 
 net::Detached WorkerThread::serve(std::unique_ptr<net::Stream> stream, std::uint64_t connection_id) {
+  std::string received;
   {
     http1::Session session(std::move(stream), handler_, state_.session_settings, state_.blocks, connection_id);
     co_await session.run();
     if (session.speaks_http2()) {
-      std::string received(session.received());
-      co_await serve_http2(session.take_stream(), connection_id, std::move(received));
+      received = session.received();
+      stream = session.take_stream();
     }
-  }
+  }  // HTTP/2 needs nothing of it, least of all its block
+  if (stream) co_await serve_http2(std::move(stream), connection_id, std::move(received));
   state_.counters.connections_open.sub();
 }
 

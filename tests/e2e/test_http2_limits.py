@@ -236,6 +236,20 @@ def test_half_a_preface_that_stays_half_ends_in_time(start_daemon, tt_origin):
         assert data.startswith(b"HTTP/1.1 408 ")
 
 
+def test_an_idle_connection_holds_little_memory(start_daemon, tt_origin):
+    daemon = start_daemon(origin_port=tt_origin.port, records={"exec_thread": {"limit": 1}})
+    with Http2(daemon.port) as first:
+        first.ping()  # what a worker's first connection sets up
+        before = daemon.process.data_bytes()
+        clients = [Http2(daemon.port) for _ in range(400)]
+        for client in clients:
+            client.ping()
+        each = (daemon.process.data_bytes() - before) / len(clients)
+        for client in clients:
+            client.close()
+    assert each < 40_000  # most of it is nghttp2's; a block for an HTTP/1.1 head alone would be 48 KiB
+
+
 # ---- streams
 
 def test_as_many_streams_as_allowed_are_served_at_once_and_one_more_is_refused(start_daemon, start_origin):
