@@ -88,7 +88,9 @@ Parse RequestHeadParser::parse(std::string_view buffer, http::RequestHead& out) 
   // Something that is not HTTP at all (TLS, for one) may never send a line feed.
   const std::size_t start = scanner_.start();
   if (start < buffer.size() && !http::is_tchar(buffer[start]) && buffer[start] != '\r' && buffer[start] != '\n') {
-    return bad(400, "the request line does not begin with a method");
+    constexpr char kTlsHandshake = 0x16;
+    return bad(400, buffer[start] == kTlsHandshake ? "this is TLS, which is not spoken here"
+                                                   : "the request line does not begin with a method");
   }
   if (found == HeadScanner::Found::kNotYet) return Parse::kNeedMore;
   if (found != HeadScanner::Found::kHead) return scan_failed(found, buffer, true);

@@ -155,6 +155,7 @@ int Callbacks::frame_received(nghttp2_session* nghttp2, const nghttp2_frame* fra
       return 0;
     }
     case NGHTTP2_WINDOW_UPDATE:
+      Dbg(http2_frames_dbg, "WINDOW_UPDATE on {}: {}", frame->hd.stream_id, print_carried(*frame));
       return session.count_window_update(static_cast<std::uint32_t>(frame->window_update.window_size_increment))
                  ? 0
                  : NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -163,7 +164,10 @@ int Callbacks::frame_received(nghttp2_session* nghttp2, const nghttp2_frame* fra
           nghttp2_http2_strerror(frame->rst_stream.error_code));
       return 0;
     case NGHTTP2_GOAWAY:
-      Dbg(http2_dbg, "GOAWAY received with {}", nghttp2_http2_strerror(frame->goaway.error_code));
+      Dbg(http2_dbg, "GOAWAY received with {}", print_carried(*frame));
+      return 0;
+    case NGHTTP2_SETTINGS:
+      if (carries(*frame)) Dbg(http2_frames_dbg, "SETTINGS: {}", print_carried(*frame));
       return 0;
     default:
       return 0;
@@ -217,7 +221,7 @@ int Callbacks::send_data(nghttp2_session*, nghttp2_frame* frame, const std::uint
 }
 
 int Callbacks::frame_sent(nghttp2_session* nghttp2, const nghttp2_frame* frame, void* user) {
-  Dbg(http2_frames_dbg, "sending {}", print_frame(frame->hd));
+  Dbg(http2_frames_dbg, "sending {}{}{}", print_frame(frame->hd), carries(*frame) ? ": " : "", print_carried(*frame));
   switch (frame->hd.type) {
     case NGHTTP2_HEADERS:
       if (Stream* stream = stream_of(nghttp2, frame->hd.stream_id)) {

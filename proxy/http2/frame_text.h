@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Frames as debug lines show them: "HEADERS on 3, flags 05 END_STREAM END_HEADERS, 35 bytes".
+// Frames as debug lines show them: "HEADERS on 3, flags 05 END_STREAM END_HEADERS, 35 bytes"; and what the small ones
+// carry: "increment 70000".
 //
 // **Thread safety:** immutable.
 // **Source:** RFC 9113 section 6.
@@ -24,7 +25,20 @@ struct FramePrinter {
 };
 inline FramePrinter print_frame(const nghttp2_frame_hd& hd) { return {hd}; }
 
+// What a WINDOW_UPDATE, RST_STREAM, GOAWAY or SETTINGS frame carries; nothing of other frames.
+struct CarriedPrinter {
+  const nghttp2_frame* frame;
+};
+inline CarriedPrinter print_carried(const nghttp2_frame& frame) { return {&frame}; }
+bool carries(const nghttp2_frame& frame) noexcept;  // something that print_carried() shows
+
 }  // namespace telltale::http2
+
+template <>
+struct fmt::formatter<telltale::http2::CarriedPrinter> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  fmt::appender format(const telltale::http2::CarriedPrinter& printer, fmt::format_context& context) const;
+};
 
 template <>
 struct fmt::formatter<telltale::http2::FramePrinter> {

@@ -260,5 +260,7 @@ def test_debug_lines_tell_a_connection_and_its_streams(proxy):
     assert "speaks HTTP/2" in text and "HEADERS on stream 1 refused" in text
     assert "received HEADERS on 3, flags 05 END_STREAM END_HEADERS" in text
     assert "sending DATA on 3, flags 01 END_STREAM, 5 bytes" in text
+    assert "sending SETTINGS on 0, flags 00, 24 bytes: MAX_CONCURRENT_STREAMS 100, " in text
+    assert "WINDOW_UPDATE on 0: increment 5" in text
     assert "connection closed: the client ended it; requests: 1, " in text
     assert len({line.whole.split("{")[1].split("}")[0].split()[0] for line in lines}) == 1  # one connection, named

@@ -53,6 +53,12 @@ bool response_bad(const std::string& bytes) {
 
 }  // namespace
 
+TEST_CASE("RequestHeadParser: a client that speaks TLS is told so", "[http1][head]") {
+  const Request request(std::string("\x16\x03\x01\x00\xa5\x01", 6));
+  CHECK(request.result == Parse::kBad);
+  CHECK(request.parser.reason() == "this is TLS, which is not spoken here");
+}
+
 TEST_CASE("RequestHeadParser: a browser's head comes out as it went in", "[http1][head]") {
   const Request request(
       "GET /a/b?c=d HTTP/1.1\r\nHost: Example.org:8080\r\nUser-Agent: x y\r\nAccept:*/*\r\nX-Empty:\r\nX-Space: \t v w \t\r\n\r\nrest");
