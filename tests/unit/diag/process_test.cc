@@ -159,9 +159,6 @@ TEST_CASE("process: forked children of a flooding parent end at once, and no lin
   CHECK(written + dropped > 5);
 }
 
-// Not under AddressSanitizer: the forked child, which starts a thread, was seen to hang there; its allocator's
-// locks after a fork are suspected, not shown.
-#if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("process: a forked child that configures output writes its own lines, not the parent's", "[diag][process]") {
   Child child;
   REQUIRE(child.run("fork-rearm") == 0);
@@ -172,7 +169,6 @@ TEST_CASE("process: a forked child that configures output writes its own lines, 
   REQUIRE(parent.size() == 102);
   check_numbered(parent, 1, 100);
 }
-#endif
 
 TEST_CASE("process: a stderr nobody reads makes no caller wait, and stop returns by its deadline (B37)", "[diag][process]") {
   Child child;
