@@ -94,7 +94,9 @@ TSReturnCode TSHttpTxnHookAdd(TSHttpTxn txnp, TSHttpHookID id, TSCont contp) {
   std::string name = name_of(contp);
   Access access("TSHttpTxnHookAdd", txnp, {Kind::kTxn});
   if (!access) return TS_ERROR;
-  access.transaction().hooks().add(offered->hook, std::move(name), hook_function(Handle::of(contp), offered->event));
+  if (!access.transaction().hooks().add(offered->hook, std::move(name), hook_function(Handle::of(contp), offered->event))) {
+    return access.refuse("a transaction may have 1,024 hooks of its own");
+  }
   return TS_SUCCESS;
 }
 

@@ -58,10 +58,24 @@ struct Call {
   std::vector<const char*> argv;
 };
 
+struct Open {
+  const char* path;
+  void* module = nullptr;
+};
+
 config::Problems load(const PluginLine& line, txn::HookTable& hooks) {
   PluginScope scope(&plugin_of(line.name));
   Dbg(plugin_dbg, "loading {}", line.path);
-  void* module = dlopen(line.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  Open open{line.path.c_str()};
+  bool opened = contained(
+      "a static initialiser",
+      [](void* given) {
+        Open& o = *static_cast<Open*>(given);
+        o.module = dlopen(o.path, RTLD_NOW | RTLD_LOCAL);
+      },
+      &open);
+  if (!opened) return {problem(line, "an exception came out of a static initialiser", "none")};
+  void* const module = open.module;
   if (module == nullptr) return {load_problem(line, dlerror())};
   auto init = reinterpret_cast<Init>(dlsym(module, "TSPluginInit"));
   if (init == nullptr) return {problem(line, "it has no TSPluginInit", "void TSPluginInit(int argc, const char *argv[]) with C linkage")};

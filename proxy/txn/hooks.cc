@@ -62,10 +62,13 @@ void HookTable::add(Hook hook, std::string plugin, HookFunction function) {
   used_ = static_cast<std::uint8_t>(used_ | 1U << static_cast<unsigned>(hook));
 }
 
-void HookRunner::add(Hook hook, std::string plugin, HookFunction function) {
+bool HookRunner::add(Hook hook, std::string plugin, HookFunction function) {
+  if (own_count_ == kTxnHooksMax) return false;
+  ++own_count_;
   if (!own_) own_ = std::make_unique<HookTable>();
   own_->add(hook, std::move(plugin), std::move(function));
   used_ |= own_->used_;
+  return true;
 }
 
 net::Task<bool> HookRunner::run(Hook hook, Transaction& transaction) {

@@ -32,6 +32,7 @@ class Transaction;
 
 enum class Hook : std::uint8_t { kTxnStart, kReadRequest, kSendResponse, kTxnClose };
 inline constexpr std::size_t kHooks = 4;
+inline constexpr std::size_t kTxnHooksMax = 1024;  // that are added to one transaction, beside those of all
 std::string_view hook_name(Hook hook) noexcept;
 
 enum class Next : std::uint8_t {
@@ -82,8 +83,9 @@ class HookRunner {
   // False: a hook refused, or the worker stops.
   net::Task<bool> run(Hook hook, Transaction& transaction);
 
-  // For this transaction alone. May be called from its hooks, also for the hook that is running.
-  void add(Hook hook, std::string plugin, HookFunction function);
+  // For this transaction alone. May be called from its hooks, also for the hook that is running. False: it has as
+  // many as it may have.
+  [[nodiscard]] bool add(Hook hook, std::string plugin, HookFunction function);
 
   // What hooks keep of this transaction; it ends with it.
   class State {
@@ -104,6 +106,7 @@ class HookRunner {
   const HookTable& table_;
   net::Worker& worker_;
   std::unique_ptr<HookTable> own_;  // null: none was added
+  std::size_t own_count_ = 0;
   diag::Context* context_ = nullptr;
 };
 

@@ -119,6 +119,7 @@ def refused(daemon):
     ("header_note.so\n", "plugin.config:1:1: plugin header_note: it did not call TSPluginRegister"),
     (f"{TESTS}/ts_bad_undefined_symbol.so\n", "plugin.config:1:1: plugin ts_bad_undefined_symbol: it needs TSTransformCreate, which is not offered"),
     (f"{TESTS}/ts_bad_throws_at_start.so\n", "plugin.config:1:1: plugin ts_bad_throws_at_start: an exception came out of TSPluginInit"),
+    (f"{TESTS}/ts_bad_throws_at_load.so\n", "plugin.config:1:1: plugin ts_bad_throws_at_load: an exception came out of a static initialiser"),
 ])
 def test_a_plugin_that_cannot_be_used_is_named_and_nothing_starts(start, lines, expected):
     daemon = start(lines, wait=False)

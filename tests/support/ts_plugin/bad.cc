@@ -8,6 +8,13 @@
 extern "C" void* TSTransformCreate(TSEventFunc, TSHttpTxn);  // Traffic Server's, not offered here
 #endif
 
+#ifdef BAD_throws_at_load
+static const int thrown = [] {
+  throw std::runtime_error("no licence");
+  return 0;
+}();
+#endif
+
 #ifndef BAD_no_init
 void TSPluginInit(int, const char*[]) {
 #ifdef BAD_throws_at_start

@@ -2,6 +2,7 @@
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/output.h>
 #include <telltale/diag/site.h>
+#include <telltale/diag/site_list.h>
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include "lib/diag/src/site_dictionary.h"
 #include "lib/diag/src/tag_table.h"
 #include "tests/unit/diag/debug_state.h"
+#include "tests/unit/diag/output_capture.h"
 
 namespace telltale::diag {
 namespace {
@@ -77,6 +79,47 @@ TEST_CASE("Module: its sites are listed when it is loaded, and follow what is on
   CHECK(plugin.run() == 8);
   REQUIRE(set_base({}));
   CHECK(plugin.run() == 8);
+}
+
+// What is asserted of frozen.cc fails where a change breaks modules that are built already; it says what to do then.
+TEST_CASE("Module: one built with the first headers is listed, armed, written and unloaded (AC-03)", "[diag][module]") {
+  CleanDebug clean;
+  Capture capture;
+  auto states = [] {
+    auto list = sites({.tags = "test_frozen"});
+    REQUIRE(list);
+    std::vector<std::pair<SiteIs, std::uint64_t>> found;
+    for (const SiteState& site : list->sites) {
+      CHECK(site.module == "diag_frozen.so");
+      CHECK(site.format == "frozen {} of {}");
+      CHECK(site.file == "frozen/plugin.cc");
+      CHECK(site.line == 40);
+      found.emplace_back(site.state, site.hits);
+    }
+    return found;
+  };
+  using States = decltype(states());
+  for (std::uint64_t round = 0; round < 2; ++round) {  // its hits outlive it
+    void* handle = dlopen(TELLTALE_FROZEN_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) FAIL(dlerror());
+    auto run = reinterpret_cast<int (*)()>(dlsym(handle, "frozen_run"));
+    CHECK(states() == States{{SiteIs::kOff, round * 2}});
+    CHECK(run() == 0);
+    REQUIRE(set_base({Mode::kOn, "test_frozen", ""}));
+    CHECK(states() == States{{SiteIs::kOn, round * 2}});
+    CHECK(run() == 1);
+    REQUIRE(set_base({}));
+    CHECK(run() == 1);
+    REQUIRE(open_lease({.tags = "", .client_ip = "", .rules = "module=diag_frozen.so line=40"}));
+    CHECK(run() == 2);
+    end_leases();
+    CHECK(run() == 2);
+    CHECK(states() == States{{SiteIs::kOff, round * 2 + 2}});
+    const std::vector<std::string> lines = capture.lines();
+    REQUIRE(lines.size() == 2);
+    CHECK_THAT(lines[0], Catch::EndsWith("DEBUG (test_frozen.portable) <frozen/plugin.cc:40 (run)> frozen 1 of text"));
+    dlclose(handle);
+  }
 }
 
 TEST_CASE("Module: one that is loaded while its tags are on starts with them on", "[diag][module]") {

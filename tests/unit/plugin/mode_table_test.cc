@@ -141,6 +141,25 @@ TEST_CASE("Modes: a locked-on transaction prints Specific lines, of plugins too,
   REQUIRE(diag::set_base({}));
 }
 
+TEST_CASE("Plugin lines: those of a plugin built with the first ts/ts.h come as ever (AC-03)", "[plugin][modes]") {
+  Loaded frozen("ts_frozen");
+  diag::Capture capture;
+  CHECK(frozen.run("run_frozen") == 0);
+  REQUIRE(diag::set_base({Mode::kOn, "frozen", ""}));
+  CHECK(frozen.run("run_frozen") == 4);
+  const std::vector<std::string> lines = capture.lines();
+  REQUIRE(lines.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    constexpr const char* kEnds[] = {"DEBUG (frozen.member) <frozen.c:10 (run)> frozen.member 1", "DEBUG (frozen.member) <frozen.c:11 (run)> specific 2",
+                                     "DEBUG (frozen.created) <frozen.c:12 (run)> created 3", "DEBUG (frozen.string) <frozen.c:13 (run)> string 4"};
+    CHECK_THAT(lines[i], Catch::EndsWith(kEnds[i]));
+  }
+  REQUIRE(diag::set_base({Mode::kOn, "frozen\\.created", ""}));
+  CHECK(frozen.run("run_frozen") == 6);  // and the Specific line
+  REQUIRE(diag::set_base({}));
+  CHECK(frozen.run("run_frozen") == 6);
+}
+
 TEST_CASE("Plugin lines: carry place, tag and text as printf writes it", "[plugin]") {
   Loaded flavours("ts_flavours");
   diag::Capture capture;

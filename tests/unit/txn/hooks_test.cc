@@ -127,18 +127,54 @@ TEST_CASE("Hooks: a request that a hook refuses never reaches an origin", "[txn]
   CHECK_FALSE(later);
 }
 
-TEST_CASE("Hooks: a response that a hook refuses is not sent", "[txn][hooks]") {
+TEST_CASE("Hooks: a response that a hook refuses is not sent, an error is, and no hook is asked about that", "[txn][hooks]") {
   Origin origin;
   Proxy proxy(origin);
-  proxy.add_hook(Hook::kSendResponse, "refuses", [](Transaction&, const Ticket& ticket) {
+  int asked = 0;  // on the worker
+  proxy.add_hook(Hook::kSendResponse, "refuses", [&](Transaction&, const Ticket& ticket) {
+    ++asked;
     ticket.reenable(false);
     return Next::kSuspend;
   });
+  {
+    Peer client = proxy.client();
+    int expected = 0;
+    auto refused = [&] {
+      const std::string head = client.read_head();
+      CHECK(head.starts_with("HTTP/1.1 500 "));
+      CHECK(has(head, "error=http_request_denied"));
+      client.read_to("\n");
+      CHECK(asked == ++expected);
+    };
+    client.send(get("/x"));
+    {
+      Peer at = origin.accept();
+      at.read_head();
+      at.send(answer("ok", "Connection: close\r\nCache-Control: max-age=60\r\n"));
+    }
+    refused();
+    client.send("GET /x HTTP/1.1\r\nHost: no-such-rule\r\n\r\n");  // the proxy's own answer
+    refused();
+  }
+  proxy.all_ended(1);
+}
+
+TEST_CASE("Hooks: a transaction may have so many of its own, and one that adds itself for ever ends", "[txn][hooks]") {
+  Origin origin;
+  Proxy proxy(origin);
+  std::size_t called = 0, refused = 0;  // on the worker
+  std::function<Next(Transaction&, const Ticket&)> again = [&](Transaction& transaction, const Ticket&) {
+    ++called;
+    if (!transaction.hooks().add(Hook::kSendResponse, "again", again)) ++refused;
+    return Next::kContinue;
+  };
+  proxy.add_hook(Hook::kSendResponse, "again", again);
   Peer client = proxy.client();
   client.send(get("/x"));
   serve_one(origin, "ok");
-  CHECK(client.read_to_end().empty());
-  proxy.all_ended(1);
+  CHECK(read_answer(client, "ok") == answer("ok"));
+  CHECK(called == kTxnHooksMax + 1);
+  CHECK(refused == 1);
 }
 
 TEST_CASE("Hooks: a transaction whose client has gone goes on when it is re-enabled, and ends", "[txn][hooks]") {

@@ -79,7 +79,7 @@ TS_API TSMutex TSContMutexGet(TSCont contp);
 
 /* For all transactions. REQUIRES: called by TSPluginInit(). TS_ERROR: this hook is not offered. */
 TS_API TSReturnCode TSHttpHookAdd(TSHttpHookID id, TSCont contp);
-/* For this transaction, behind the global ones. */
+/* For this transaction, behind the global ones; at most 1,024 of them. */
 TS_API TSReturnCode TSHttpTxnHookAdd(TSHttpTxn txnp, TSHttpHookID id, TSCont contp);
 /* Each call of a hook's handler is answered by one call of this: in the handler, or later, from any thread. Until
  * then the transaction stands still. TS_EVENT_HTTP_ERROR: the proxy answers the request with an error. */
