@@ -111,6 +111,8 @@ bool is_about(const Fields& not_modified, const StoredResponse& stored) noexcept
          modified->value == value_of(stored.fields, FieldId::kLastModified);
 }
 
+bool may_freshen(FieldId id) noexcept { return !describes_content(id); }
+
 void freshen(Fields& stored, const Fields& not_modified) {
   // All lines of a name are replaced by all of the 304's.
   auto replaced = [&](const Field& field) {

@@ -37,5 +37,7 @@ bool is_about(const http::Fields& not_modified, const StoredResponse& stored) no
 // The fields of a stored response freshened by a 304: those it brings replace those of the same names, but for what
 // describes the content itself.
 void freshen(http::Fields& stored, const http::Fields& not_modified);
+// Not one of those.
+bool may_freshen(http::FieldId id) noexcept;
 
 }  // namespace telltale::cache

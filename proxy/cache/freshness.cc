@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "http/date.h"
+#include "http/token.h"
 
 namespace telltale::cache {
 namespace {
@@ -54,7 +55,8 @@ seconds initial_age(const http::Fields& response, WallTime requested_at, WallTim
   if (auto date = date_of(response, http::FieldId::kDate, received_at)) apparent = clamped(since_1970(received_at) - *date);
   seconds corrected = clamped(std::chrono::duration_cast<seconds>(received_at - requested_at));
   if (const http::Field* age = response.find(http::FieldId::kAge)) {
-    corrected += seconds{http::parse_delta_seconds(age->value).value_or(0)};
+    std::string_view list = age->value;  // no list is allowed, but where there is one its first member counts
+    corrected += seconds{http::parse_delta_seconds(http::next_item(list)).value_or(0)};
   }
   return std::max(apparent, corrected);
 }

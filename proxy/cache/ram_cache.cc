@@ -11,6 +11,13 @@
 #include "cache/vary.h"
 
 namespace telltale::cache {
+namespace {
+
+bool replaces(const StoredResponse& by, const StoredResponse& r) {
+  return by.selecting.empty() || r.selecting.empty() || r.selecting == by.selecting;
+}
+
+}  // namespace
 
 RamCache::RamCache(std::size_t capacity_bytes) : capacity_bytes_(capacity_bytes) {
   for (auto& generation : generations_) generation.store(1, std::memory_order_relaxed);
@@ -30,27 +37,25 @@ RamCache::Found RamCache::find(const CacheKey& key, const http::Fields& request)
   return {{}, entry.response};
 }
 
-// What a new response takes the place of, out of its entry; an entry left empty is out too.
+// Takes the responses that are `unwanted` out of their entry; an entry left empty is out too.
 // REQUIRES: the shard's mutex is held.
-std::vector<StoredResponsePtr> RamCache::take_replaced(Shard& shard, const CacheKey& key, const StoredResponse& by) {
+template <class Unwanted>
+std::vector<StoredResponsePtr> RamCache::take_out(Shard& shard, const CacheKey& key, Unwanted unwanted) {
   std::vector<StoredResponsePtr> out;
   auto at = shard.by_key.find(key);
   if (at == shard.by_key.end()) return out;
   Entry& entry = *at->second;
-  auto replaced = [&](const StoredResponsePtr& r) {
-    return by.selecting.empty() || r->selecting.empty() || r->selecting == by.selecting;
-  };
   std::size_t bytes = 0;
   auto take = [&](StoredResponsePtr& r) {
     bytes += r->size_bytes();
     out.push_back(std::move(r));
   };
   std::erase_if(entry.variants, [&](StoredResponsePtr& r) {
-    if (!replaced(r)) return false;
+    if (!unwanted(r)) return false;
     take(r);
     return true;
   });
-  if (replaced(entry.response)) {
+  if (unwanted(entry.response)) {
     take(entry.response);
     if (!entry.variants.empty()) {
       entry.response = std::move(entry.variants.front());
@@ -69,24 +74,42 @@ std::vector<StoredResponsePtr> RamCache::take_replaced(Shard& shard, const Cache
   return out;
 }
 
-bool RamCache::store(const CacheKey& key, StoredResponsePtr response, std::size_t variants_max, std::uint32_t generation) {
+// What a new response takes the place of. REQUIRES: as take_out().
+std::vector<StoredResponsePtr> RamCache::take_replaced(Shard& shard, const CacheKey& key, const StoredResponse& by) {
+  return take_out(shard, key, [&](const StoredResponsePtr& r) { return replaces(by, *r); });
+}
+
+// REQUIRES: the shard's mutex is held.
+RamCache::Stored RamCache::can_store(const Shard& shard, const CacheKey& key, const StoredResponse& response,
+                                     std::uint32_t generation) const {
+  if (generation != kAnyGeneration && generation != this->generation(key)) return {Stored::kChanged};
+  auto at = shard.by_key.find(key);
+  if (at == shard.by_key.end()) return {Stored::kYes};
+  auto newer = [&](const StoredResponsePtr& r) { return replaces(response, *r) && r->stored_at > response.stored_at; };
+  const Entry& entry = *at->second;
+  const bool there = newer(entry.response) || std::any_of(entry.variants.begin(), entry.variants.end(), newer);
+  return {there ? Stored::kNewerThere : Stored::kYes};
+}
+
+RamCache::Stored RamCache::store(const CacheKey& key, StoredResponsePtr response, std::size_t variants_max, std::uint32_t generation) {
   Shard& shard = shard_of(key);
   std::vector<StoredResponsePtr> replaced, too_many;  // destroyed outside the lock
   {
     std::lock_guard lock(shard.mutex);
+    if (const Stored may = can_store(shard, key, *response, generation); !may) return may;
     replaced = take_replaced(shard, key, *response);
   }
   const std::size_t bytes = response->size_bytes() + key.text.size();
-  if (!reserve(bytes, key.hash >> 58)) return false;
+  if (!reserve(bytes, key.hash >> 58)) return {Stored::kNoRoom};
 
   Recent one;  // allocated outside the lock
   one.push_back(Entry{std::string(key.text), key.hash, std::move(response), {}, bytes});
   std::size_t given_back = 0;
-  bool stored = true;
+  Stored stored{};
   {
     std::lock_guard lock(shard.mutex);
-    if (generation != kAnyGeneration && generation != this->generation(key)) {
-      stored = false;
+    stored = can_store(shard, key, *one.front().response, generation);
+    if (!stored) {
       given_back = bytes;
     } else {
       // Others may have stored since, by the same values too.
@@ -134,6 +157,16 @@ bool RamCache::erase(const CacheKey& key) {
   }
   count_out(out.front());
   return true;
+}
+
+bool RamCache::erase(const CacheKey& key, const StoredResponsePtr& response) {
+  std::vector<StoredResponsePtr> out;  // destroyed outside the lock
+  Shard& shard = shard_of(key);
+  {
+    std::lock_guard lock(shard.mutex);
+    out = take_out(shard, key, [&](const StoredResponsePtr& r) { return r == response; });
+  }
+  return !out.empty();
 }
 
 bool RamCache::invalidate(const CacheKey& key) {

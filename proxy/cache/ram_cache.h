@@ -12,8 +12,9 @@
 //                    | key absent          | key present
 //   find             | nothing             | the newest that the request's fields choose; the key is most recently used
 //   store            | in, others may go   | replaces what was chosen by the same values, and what has no Vary if it has
-//                    |                     | one; a response without Vary replaces all. Other keys may go
-//   erase            | false               | all out
+//                    |                     | one; a response without Vary replaces all; but none that was received
+//                    |                     | later. Other keys may go
+//   erase            | false               | all out, or the one that is named
 //
 // **Thread safety:** thread-safe; a shard's mutex is held for a look-up or a link change, never for a copy.
 
@@ -54,12 +55,22 @@ class RamCache {
   // Cost: one mutex, no allocation; with Vary a comparison of fields for each variant.
   Found find(const CacheKey& key, const http::Fields& request);
 
-  // False: larger than the whole cache, not stored (and what it would have replaced is out), or invalidate() was
-  // called for the key since `generation` was taken.
-  bool store(const CacheKey& key, StoredResponsePtr response, std::size_t variants_max = kVariantsMax,
+  struct Stored {
+    enum Outcome : std::uint8_t {
+      kYes,
+      kNoRoom,      // larger than the whole cache; what it would have replaced is out
+      kChanged,     // invalidate() was called for the key since `generation` was taken
+      kNewerThere,  // what it would replace was received later: that stays
+    };
+    Outcome outcome;
+    explicit operator bool() const noexcept { return outcome == kYes; }
+  };
+  Stored store(const CacheKey& key, StoredResponsePtr response, std::size_t variants_max = kVariantsMax,
              std::uint32_t generation = kAnyGeneration);
 
   bool erase(const CacheKey& key);
+  // This response only, and nothing where another has taken its place.
+  bool erase(const CacheKey& key, const StoredResponsePtr& response);
 
   // As erase(), and what is on its way from the origin is not stored any more: it may be from before the change.
   bool invalidate(const CacheKey& key);
@@ -99,6 +110,9 @@ class RamCache {
   };
 
   Shard& shard_of(const CacheKey& key) { return shards_[key.hash >> 58]; }
+  template <class Unwanted>
+  std::vector<StoredResponsePtr> take_out(Shard& shard, const CacheKey& key, Unwanted unwanted);
+  Stored can_store(const Shard& shard, const CacheKey& key, const StoredResponse& response, std::uint32_t generation) const;
   std::vector<StoredResponsePtr> take_replaced(Shard& shard, const CacheKey& key, const StoredResponse& by);
   bool reserve(std::size_t bytes, std::size_t first_shard);
   bool evict_one(std::size_t first_shard);

@@ -34,17 +34,21 @@ void land(FlightTable::Lead& lead, Landing landing) {
 
 void store_response(const CacheFill::Context& context, cache::StoredResponsePtr stored, const cache::Verdict& verdict) {
   const std::size_t bytes = stored->size_bytes();
-  const bool kept = context.state.cache.store(context.resource.key, std::move(stored), context.settings.variants_max,
+  using Stored = cache::RamCache::Stored;
+  const Stored kept = context.state.cache.store(context.resource.key, std::move(stored), context.settings.variants_max,
                                                        context.generation);
   if (kept) {
     Dbg(cache_dbg, "{}{}: stored, {} bytes, {} {} s{}", context.resource.authority, http::print_target(context.resource.target),
         bytes, verdict.guessed ? "taken for fresh for" : "fresh for", (verdict.lifetime - verdict.initial_age).count(),
         verdict.always_validate ? ", to be validated each time" : verdict.selecting.empty() ? "" : ", a variant");
     context.state.counters.cache_stored.add();
+  } else if (kept.outcome == Stored::kNoRoom) {
+    Dbg(cache_dbg, "not stored: {} bytes do not fit into the cache", bytes);
   } else {
-    Dbg(cache_dbg, "not stored: {} bytes do not fit into the cache, or the resource was changed meanwhile", bytes);
+    Dbg(cache_dbg, "not stored: {}", kept.outcome == Stored::kChanged ? "the resource was changed meanwhile" : "a newer response came meanwhile");
   }
-  land(context.lead, kept && verdict.reusable() ? Landing::kStored : Landing::kNotStorable);
+  const bool there = kept || kept.outcome == Stored::kNewerThere;
+  land(context.lead, there && verdict.reusable() ? Landing::kStored : Landing::kNotStorable);
 }
 
 CacheFill::CacheFill(const Context& context, const http::ResponseHead& head, cache::Verdict verdict, net::SteadyTime received_at)

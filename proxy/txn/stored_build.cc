@@ -46,15 +46,25 @@ Freshened freshen_stored(const cache::StoredResponse& old, const http::RequestHe
   merged.status = old.status;
   merged.fields.copy_from(old.fields);
   cache::freshen(merged.fields, not_modified.fields);
+  // A cookie speaks to this client; the content is what it was, and was stored already.
+  merged.fields.remove(http::FieldId::kSetCookie);
 
   Freshened fresh{std::make_shared<cache::StoredResponse>(),
-                  cache::may_keep(request, merged, heuristic, times.requested_at, times.received_at)};
+                  cache::may_keep(request, merged, heuristic, times.requested_at, times.received_at), {}, {}};
   fresh.stored->status = old.status;
   fresh.stored->reason = old.reason;
   fresh.stored->fields.copy_from(merged.fields);
   fresh.stored->content_owner = old.content_owner;
   fresh.stored->content = old.content;
   finish(*fresh.stored, fresh.verdict, times.received_steady);
+  for (const http::Field& field : not_modified.fields) {
+    const bool kept = field.id != http::FieldId::kOther ? fresh.stored->fields.find(field.id) != nullptr
+                                                        : fresh.stored->fields.find(field.name) != nullptr;
+    if (!kept && cache::may_freshen(field.id) && field.id != http::FieldId::kAge) fresh.for_client.add_copy(field.name, field.value);
+  }
+  if (not_modified.fields.find(http::FieldId::kAge) != nullptr) {
+    fresh.age = cache::initial_age(not_modified.fields, times.requested_at, times.received_at);
+  }
   return fresh;
 }
 

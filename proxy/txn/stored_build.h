@@ -4,7 +4,9 @@
 //
 // **Thread safety:** pure functions. **Source:** RFC 9111, sections 3.1 and 4.3.4.
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cache/storable.h"
@@ -23,6 +25,8 @@ NewStored build_stored(const http::ResponseHead& head, std::string content, cons
 struct Freshened {
   NewStored stored;        // what the client gets, in any case
   cache::Verdict verdict;  // whether it is kept
+  http::Fields for_client; // what the 304 brings for this client alone: the client gets them too
+  std::optional<std::chrono::seconds> age;  // where the 304 was not the origin's own, but another cache's
 };
 // When a request to the origin began and its response's head came.
 struct FetchTimes {

@@ -181,8 +181,12 @@ bool Transaction::may_send_prepared(const Lookup& found) const noexcept {
 }
 
 // All other uses of a stored response. Hooks may change what the client gets, not what is stored.
-net::Task<void> Transaction::send_stored(const cache::StoredResponse& stored, std::optional<seconds> age, CacheStatus status) {
+net::Task<void> Transaction::send_stored(const cache::StoredResponse& stored, std::optional<seconds> age, CacheStatus status,
+                                         const http::Fields* more) {
   StoredAnswer answer = stored_answer(request(), stored, age);
+  if (more != nullptr) {
+    for (const http::Field& field : *more) answer.head.fields.add(field);
+  }
   status_ = answer.head.status;
   status.used = &stored;
   status.age = age.value_or(stored.initial_age);
@@ -201,7 +205,7 @@ net::Task<bool> Transaction::send_response_hooks(http::ResponseHead& head) {
   response_ = &head;
   bool go_on = co_await hooks_.run(Hook::kSendResponse, *this);
   response_ = nullptr;
-  if (!go_on) exchange_.abort();
+  if (!go_on) co_await send_own(Failure::kHttpRequestDenied, 500, "a plugin refused the response", false);
   co_return go_on;
 }
 
@@ -356,7 +360,7 @@ net::Task<void> Transaction::answer_from_origin(const Lookup& found) {
         co_return;
       }
       Dbg(cache_dbg, "the 304 is about another response than the one that is stored: asking again without conditions");
-      state_.cache.erase(resource_.key);
+      state_.cache.erase(resource_.key, found.stored);
       validating = false;
       co_await fetch.end();
       continue;
@@ -388,10 +392,10 @@ net::Task<void> Transaction::send_freshened(const Lookup& found, const Freshened
     store_response(context, fresh.stored, fresh.verdict);
   } else {
     Dbg(cache_dbg, "not modified, says the origin, but not to be kept: {}", fresh.verdict.why_not);
-    state_.cache.erase(resource_.key);
+    state_.cache.erase(resource_.key, found.stored);
     land(lead_, FlightTable::Landing::kNotStorable);
   }
-  co_await send_stored(*fresh.stored, std::nullopt, status);
+  co_await send_stored(*fresh.stored, fresh.age, status, &fresh.for_client);
 }
 
 // Hands the origin's response on as it arrives, and a copy to the cache.
@@ -399,7 +403,10 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, CacheFill& fill) {
   http::ResponseHead& head = fetch.response();
   status_ = head.status;
   if (fetch.uploading()) exchange_.end_after_answer();
-  if (!co_await send_response_hooks(head)) co_return;
+  if (!co_await send_response_hooks(head)) {
+    fill.abandon();
+    co_return;
+  }
   bool sent = co_await exchange_.send_head(head);
   if (sent && !fetch.content_buffered()) sent = co_await exchange_.flush();
 
@@ -469,9 +476,17 @@ net::Task<void> Transaction::answer_options() {
 net::Task<void> Transaction::fail(Failure failure, std::uint16_t status, std::string_view reason) {
   Dbg(http_dbg, "answering {} ourselves: {} ({})", status, reason, http::failure_token(failure));
   state_.counters.failures.add();
+  co_await send_own(failure, status, reason, true);
+}
+
+// An answer that plugins refuse is replaced by one that they are not asked about.
+net::Task<void> Transaction::send_own(Failure failure, std::uint16_t status, std::string_view reason, bool with_hooks) {
   status_ = status;
   http::OwnAnswer answer = http::own_answer(failure, status, reason, state_.worker.wall_now());
-  if (!co_await send_response_hooks(answer.head)) co_return;
+  if (with_hooks) {
+    bool go_on = co_await send_response_hooks(answer.head);
+    if (!go_on) co_return;
+  }
   co_await exchange_.send_head(answer.head);
   co_await exchange_.send_content(answer.text);
   bool sent = co_await exchange_.finish();

@@ -70,9 +70,11 @@ class Transaction final : private http::ClientWatcher {
   void note_sent(bool sent) noexcept;
   void note_end() const;
   void client_gone() noexcept override;
-  net::Task<void> send_stored(const cache::StoredResponse& stored, std::optional<std::chrono::seconds> age, CacheStatus status);
+  net::Task<void> send_stored(const cache::StoredResponse& stored, std::optional<std::chrono::seconds> age, CacheStatus status,
+                              const http::Fields* more = nullptr);
   net::Task<void> answer_options();
   net::Task<void> fail(http::Failure failure, std::uint16_t status, std::string_view reason);
+  net::Task<void> send_own(http::Failure failure, std::uint16_t status, std::string_view reason, bool with_hooks);
   net::Task<bool> send_response_hooks(http::ResponseHead& head);
   http::Fields origin_fields();
   void prepare_response(http::ResponseHead& head);

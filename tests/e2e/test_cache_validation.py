@@ -287,3 +287,67 @@ def test_cache_status_is_added_where_it_is_wanted(serve):
     assert get(proxy.port, "/x", method="POST", content=b"").field("Cache-Status") == "telltale; fwd=method; fwd-status=200"
     proxy.ctl_ok("config", "set", "proxy.config.telltale.cache.insert_cache_status", "0")
     assert get(proxy.port, "/x").field("Cache-Status") is None
+
+
+def steps(*answers):
+    """An origin that gives one answer after another, and the last one for ever."""
+    left = list(answers)
+    return lambda request: left.pop(0) if len(left) > 1 else left[0]
+
+
+@pytest.mark.parametrize("control, fields", [
+    ("max-age=60", ["Set-Cookie: a=1", "Set-Cookie: b=2"]),
+    ('max-age=60, private="x-user, x-seat"', ["X-User: bob", "X-Seat: 7"]),
+    ('max-age=60, no-cache="x-user"', ["X-User: bob"]),
+])
+def test_what_a_304_brings_for_one_client_is_for_that_client_alone(serve, control, fields):
+    """The content is what it was: it is freshened, and the fields that are not kept go to who asked."""
+    proxy = serve(steps(respond("200 OK", b"abc", 'ETag: "a"', "Cache-Control: max-age=0", "X-User: old"),
+                        respond("304 Not Modified", b"", 'ETag: "a"', f"Cache-Control: {control}", *fields)))
+    get(proxy.port, "/x")
+    asked, other = get(proxy.port, "/x"), get(proxy.port, "/x")
+    names = {line.split(":")[0] for line in fields}
+    assert [f"{n}: {v}" for n, v in asked.fields if n in names] == fields
+    assert not [f for f in other.fields if f[0] in names]
+    assert asked.content == other.content == b"abc" and len(proxy.origin.requests) == 2
+
+
+def test_a_field_that_became_private_is_not_given_from_what_was_stored_before(serve):
+    proxy = serve(steps(respond("200 OK", b"abc", 'ETag: "a"', "Cache-Control: max-age=0", "X-User: alice"),
+                        respond("304 Not Modified", b"", 'ETag: "a"', 'Cache-Control: max-age=60, private="x-user"')))
+    get(proxy.port, "/x")
+    assert [get(proxy.port, "/x").field("X-User") for _ in range(2)] == [None, None]
+
+
+def test_the_age_of_another_caches_304_is_handed_on(serve):
+    proxy = serve(steps(respond("200 OK", b"abc", 'ETag: "a"', "Cache-Control: max-age=0"),
+                        respond("304 Not Modified", b"", 'ETag: "a"', "Cache-Control: max-age=1000", "Age: 500")))
+    get(proxy.port, "/x")
+    for _ in range(2):
+        assert 500 <= int(get(proxy.port, "/x").field("Age")) < 560
+    assert len(proxy.origin.requests) == 2
+
+
+@pytest.mark.parametrize("tag, control", [('"other"', "max-age=0"), ('"b"', "no-store")])
+def test_a_304_that_ends_one_variant_leaves_the_others(serve, tag, control):
+    """One that is about something else, and one that is not to be kept."""
+    def origin(request):
+        variant = request.field("X-L")
+        if request.field("If-None-Match"):
+            return respond("304 Not Modified", b"", f"ETag: {tag}", f"Cache-Control: {control}", "Vary: X-L")
+        lifetime = 60 if variant == "a" else 0
+        return respond("200 OK", variant.encode(), f'ETag: "{variant}"', f"Cache-Control: max-age={lifetime}", "Vary: X-L")
+    proxy = serve(origin)
+    for variant in "abb":
+        assert get(proxy.port, "/x", [("X-L", variant)]).content == variant.encode()
+    before = len(proxy.origin.requests)
+    assert get(proxy.port, "/x", [("X-L", "a")]).content == b"a"
+    assert len(proxy.origin.requests) == before
+
+
+@pytest.mark.parametrize("age, fresh", [("7200, 0", False), ("0, 7200", True), ("x, 7200", True), ("99999999999999999999999", False)])
+def test_of_an_age_that_is_a_list_the_first_member_counts(serve, age, fresh):  # RFC 9111, 5.1
+    proxy = serve(respond("200 OK", b"abc", "Cache-Control: max-age=100", f"Age: {age}"))
+    for _ in range(2):
+        get(proxy.port, "/x")
+    assert len(proxy.origin.requests) == (1 if fresh else 2)

@@ -92,6 +92,11 @@ TEST_CASE("Freshness: the initial age is Age plus the time the answer took", "[c
   CHECK(age_of({{"Age", "ten"}}, seconds{3}) == seconds{3});
   CHECK(age_of({{"Age", "-5"}}) == seconds{0});
   CHECK(age_of({{"Age", "99999999999"}}, seconds{3}) >= seconds{http::kDeltaMax});
+  // RFC 9111, 5.1: of a list the first member counts.
+  CHECK(age_of({{"Age", "10, 20"}}) == seconds{10});
+  CHECK(age_of({{"Age", "10,"}}) == seconds{10});
+  CHECK(age_of({{"Age", "10"}, {"Age", "20"}}) == seconds{10});
+  CHECK(age_of({{"Age", "ten, 20"}}) == seconds{0});
 }
 
 TEST_CASE("Freshness: the initial age is the apparent age where that is larger", "[cache][freshness][rfc9111]") {
