@@ -11,7 +11,9 @@
 #include <telltale/diag/output.h>
 
 #include "config/address_set.h"
+#include "http/authority.h"
 #include "http/request_head.h"
+#include "http/token.h"
 #include "server/server.h"
 #include "server/settings.h"
 
@@ -37,21 +39,35 @@ std::optional<control::Error> check(const diag::LeaseRequest& request) {
   return std::nullopt;
 }
 
-bool same_host(std::string_view a, std::string_view b) {
-  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
+// The host of a transaction to follow; its port counts where it is said.
+struct WantedHost {
+  http::Authority authority;  // empty: any
+  bool with_port = false;
+
+  static std::optional<WantedHost> parse(std::string_view text) {
+    WantedHost wanted;
+    if (text.empty()) return wanted;
+    if (!wanted.authority.parse(text)) return std::nullopt;
+    wanted.with_port = text.rfind(':') != std::string_view::npos && text.back() != ']';
+    return wanted;
+  }
+  bool matches(const http::Authority& asked) const {
+    if (authority.empty()) return true;
+    return authority.host() == asked.host() && (!with_port || authority.port() == asked.port());
+  }
+};
 
 // What a worker asks of every request while somebody waits for one.
 struct Matcher {
   config::AddressSet clients;
-  std::string host, method;
+  WantedHost host;
+  std::string method;
   std::optional<boost::regex> path;
 
   bool operator()(const http::RequestHead& request, const diag::Client* client) const {
     if (!clients.empty() && (client == nullptr || !clients.contains(client->address))) return false;
-    if (!host.empty() && !same_host(host, request.authority.host())) return false;
-    if (!method.empty() && method != request.method_text) return false;
+    if (!host.matches(request.authority)) return false;
+    if (!method.empty() && !http::equal_nocase(method, request.method_text)) return false;
     if (!path) return true;
     try {
       return boost::regex_search(request.target.begin(), request.target.end(), *path);
@@ -144,11 +160,20 @@ control::Result<diag::Lease> Server::debug_follow(const control::FollowRequest& 
   if (auto error = check(request.lease)) return tl::unexpected(std::move(*error));
   if (shared_.follow.now().state != txn::Follow::State::kNobodyWaits) {
     return tl::unexpected(control::Error{
-        fmt::format("lease {} follows a transaction; one at a time", shared_.follow.now().lease), {}, {}});
+        fmt::format("lease {} follows a transaction already, one at a time; 'ttctl debug end {}' ends it",
+                    shared_.follow.now().lease, shared_.follow.now().lease), {}, {}});
   }
   auto clients = config::AddressSet::parse(request.lease.client_ip);
   if (!clients) return tl::unexpected(control::Error{clients.error(), {}, "client_ip"});
-  Matcher matcher{std::move(*clients), request.host, request.method, {}};
+  auto host = WantedHost::parse(request.host);
+  if (!host) {
+    return tl::unexpected(control::Error{
+        fmt::format("\"{}\" is not a host; expected NAME, ADDRESS or [IPv6 ADDRESS], and :PORT where it matters", request.host), {}, "host"});
+  }
+  if (!request.method.empty() && !http::is_token(request.method)) {
+    return tl::unexpected(control::Error{fmt::format("\"{}\" is not a method; expected a name such as GET", request.method), {}, "method"});
+  }
+  Matcher matcher{std::move(*clients), std::move(*host), request.method, {}};
   try {
     if (!request.path.empty()) matcher.path.emplace(request.path);
   } catch (const boost::regex_error& e) {

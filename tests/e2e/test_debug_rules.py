@@ -3,12 +3,14 @@
 import json
 import re
 import signal
+import subprocess
 import threading
 import time
 
 import pytest
 
 from telltale_e2e import Connection, get, wait_until
+from telltale_e2e.process import program
 
 RULES = "proxy.config.telltale.debug.rules"
 
@@ -265,4 +267,43 @@ def test_follow_is_one_at_a_time_and_ends_with_its_lease(proxy):
 def test_follow_refuses_a_path_that_is_no_pattern(proxy):
     done = proxy.ctl("debug", "follow", "--next", "--path", "(")
     assert done.returncode == 1 and "--path" in done.stderr
+    assert proxy.ctl_ok("debug", "leases") == "no lease is open\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("command, said", [(["follow", "--next"], "interrupted: no transaction had matched"),
+                                           (["preview", "--tags", ".*", "--for", "60s"], "nothing was written")])
+def test_what_is_interrupted_switches_off_what_it_switched_on(proxy, command, said, number):
+    ttctl = subprocess.Popen([program("ttctl"), "--control", str(proxy.control), "debug", *command],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: "lease 1" in proxy.ctl_ok("debug", "leases"), "the lease to be open")
+    ttctl.send_signal(number)
+    out, err = ttctl.communicate(timeout=20)
+    assert said in out and (err, ttctl.returncode) == ("", 0)
+    assert proxy.ctl_ok("debug", "leases") == "no lease is open\n"
+
+
+@pytest.mark.parametrize("option, value, matches", [
+    ("--host", "LOCALHOST", True), ("--host", "localhost:{port}", True), ("--host", "localhost:1", False), ("--host", "other", False),
+    ("--method", "get", True), ("--method", "GET", True), ("--method", "POST", False),
+])
+def test_follow_takes_host_and_method_as_they_are_typed(proxy, option, value, matches):
+    ttctl = subprocess.Popen([program("ttctl"), "--control", str(proxy.control), "debug", "follow", "--next", "--for", "60s",
+                              option, value.format(port=proxy.port)], stdout=subprocess.PIPE, text=True)
+    wait_until(lambda: "lease 1" in proxy.ctl_ok("debug", "leases"), "the lease to be open")
+    get(proxy.port, "/bytes/1", host=f"localhost:{proxy.port}")
+    if not matches:
+        ttctl.send_signal(signal.SIGINT)
+    out, _ = ttctl.communicate(timeout=20)
+    assert ("GET /bytes/1" in out) == matches, out
+
+
+@pytest.mark.parametrize("option, value, said", [
+    ("--host", "a b", 'ttctl: refused: --host: "a b" is not a host; expected '),
+    ("--host", "a:99999", 'ttctl: refused: --host: "a:99999" is not a host; expected '),
+    ("--method", "GE T", 'ttctl: refused: --method: "GE T" is not a method; expected '),
+])
+def test_follow_refuses_what_no_request_can_have(proxy, option, value, said):
+    refused = proxy.ctl("debug", "follow", "--next", option, value)
+    assert refused.returncode == 1 and refused.stderr.startswith(said), refused.stderr
     assert proxy.ctl_ok("debug", "leases") == "no lease is open\n"

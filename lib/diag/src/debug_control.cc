@@ -29,6 +29,9 @@ tl::expected<std::shared_ptr<const RuleList>, Refusal> compile_rules(std::string
   auto list = std::make_shared<RuleList>();
   auto parsed = parse_rules(rules);
   if (!parsed) return tl::unexpected(std::move(parsed.error()));
+  if (tags.empty() && parsed->empty() && !rules.empty()) {
+    return tl::unexpected(Refusal{"there is no rule in the text of rules; expected [-]KEY=VALUE ...", std::nullopt});
+  }
   if (!tags.empty() || parsed->empty()) {
     auto first = tag_rule(tags);
     if (!first) return tl::unexpected(std::move(first.error()));

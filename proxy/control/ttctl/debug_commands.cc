@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/ttctl/debug_commands.h"
 
+#include <charconv>
+
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
@@ -17,6 +19,9 @@ namespace json = boost::json;
 
 namespace {
 
+// Of lines and of leases: what JSON's numbers hold everywhere.
+constexpr std::uint64_t kNumberMax = 9'007'199'254'740'991;
+
 std::string refuse_text(const std::string& text) {
   if (text.empty()) return "must not be empty";
   return is_utf8(text) ? "" : "is not UTF-8";
@@ -24,11 +29,20 @@ std::string refuse_text(const std::string& text) {
 
 std::string refuse_duration(const std::string& text) {
   if (text == "forever" || parse_duration(text)) return "";
-  return "must be a duration such as 30s, 5m or 2h";
+  return fmt::format("'{}' is not a duration; expected a number and ms, s, m, h or d, such as 30s, up to {}d, or forever", text, kDurationDaysMax);
 }
 
 std::string refuse_short_duration(const std::string& text) {
-  return text == "forever" ? "must be a duration such as 2s" : refuse_duration(text);
+  if (parse_duration(text)) return "";
+  return fmt::format("'{}' is not a duration; expected a number and ms, s, m, h or d, such as 2s", text);
+}
+
+// Digits only: CLI11 takes what is too large for the largest number.
+std::string refuse_number(const std::string& text) {
+  std::uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > 0 && value <= kNumberMax) return "";
+  return fmt::format("'{}' is not a number from 1 to {}", text, kNumberMax);
 }
 
 json::array texts(const std::vector<std::string>& list) {
@@ -56,7 +70,7 @@ DebugCommands::DebugCommands(CLI::App& debug, Command& command) : debug_(debug),
   add("end", "end one lease", &DebugCommands::end)
       .add_option("ID", id_, "its number")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(refuse_number, ""));
   CLI::App& preview =
       add("preview", "what it would cost: matching sites only count, nothing is written", &DebugCommands::preview);
   add_selection(preview);
@@ -67,9 +81,9 @@ DebugCommands::DebugCommands(CLI::App& debug, Command& command) : debug_(debug),
   CLI::App& follow = add("follow", "show all lines of the next transaction, and no other's", &DebugCommands::follow);
   follow.add_flag("--next", next_, "the next one that matches; there is no other choice yet");
   text_option(follow, "--client,--client-ip", client_ip_, "from these clients")->type_name("ADDR");
-  text_option(follow, "--host", host_, "for this host")->type_name("NAME");
+  text_option(follow, "--host", host_, "for this host, with its port where that matters")->type_name("HOST[:PORT]");
   text_option(follow, "--path", path_, "whose target the pattern matches anywhere")->type_name("RE");
-  text_option(follow, "--method", method_, "with this method")->type_name("NAME");
+  text_option(follow, "--method", method_, "with this method, in either case")->type_name("NAME");
   text_option(follow, "--tags", tags_, "only lines of these tags")->type_name("RE");
   follow.add_option("--for", duration_, "how long to wait for it, and for its end; default 60s")
       ->type_name("DURATION")
@@ -117,7 +131,7 @@ void DebugCommands::add_enable() {
   enable.add_flag("--append", append_, "keep the leases that are open; without it they end");
   enable.add_option("--replace", replaces_, "end this lease in the same change, and keep the others")
       ->type_name("ID")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(refuse_number, ""));
   enable.add_flag("--all-clients", all_clients_, "print for all clients though output is limited to some now")
       ->excludes("--client-ip");
   enable
@@ -127,7 +141,7 @@ void DebugCommands::add_enable() {
       ->check(CLI::Validator(refuse_duration, ""));
   enable.add_option("--max-lines", max_lines_, "end it after so many lines")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(refuse_number, ""));
   text_option(enable, "--reason", reason_, "why: shown with the lease, and in the log");
 }
 
@@ -212,7 +226,8 @@ void DebugCommands::follow() {
   add("method", method_);
   command_.ask("POST", "/v1/debug/follow", render_followed, std::move(content));
   command_.talk = follow_to_its_end;
-  command_.arguments = {{"tags", tags_, "--tags"}, {"client_ip", client_ip_, "--client"}, {"path", path_, "--path"}};
+  command_.arguments = {{"tags", tags_, "--tags"}, {"client_ip", client_ip_, "--client"}, {"path", path_, "--path"},
+                        {"host", host_, "--host"}, {"method", method_, "--method"}};
 }
 
 void DebugCommands::cat() {

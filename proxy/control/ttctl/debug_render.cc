@@ -201,7 +201,9 @@ std::string render_followed(const json::object& answer) {
     lines += fmt::format("{} lines are missing here: more came than are kept\n", shown(answer.at("lines_lost")));
   }
   std::string transaction = optional(answer, "transaction");
-  if (transaction.empty()) return lines + "no transaction matched in time\n";
+  if (transaction.empty()) {
+    return lines + (text(answer.at("state")) == "interrupted" ? "interrupted: no transaction had matched\n" : "no transaction matched in time\n");
+  }
   return lines + fmt::format("transaction {}: {}\n", transaction, text(answer.at("state")));
 }
 

@@ -2,10 +2,11 @@
 #include "control/ttctl/debug_talk.h"
 
 #include <chrono>
-#include <thread>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
+
+#include "control/ttctl/interruption.h"
 
 namespace telltale::control {
 
@@ -44,10 +45,11 @@ Answered ask_for_all_sites(Client& client, const Command& command) {
 }
 
 Answered wait_for_preview(Client& client, const Command& command) {
+  Interruption interruption;
   Answered begun = client.ask(command.method, command.target, command.content);
   if (!begun || begun->status != 200) return begun;
   json::object lease = object_of(*begun);
-  std::this_thread::sleep_for(command.wait);
+  (void)interruption.wait(command.wait);  // cut short, it tells what was counted so far
   json::object id{{"id", lease.at("lease").at("id")}};
   Answered ended = client.ask("POST", "/v1/debug/preview/end", json::serialize(id));
   if (!ended || ended->status != 200) return ended;
@@ -59,9 +61,11 @@ Answered wait_for_preview(Client& client, const Command& command) {
 }
 
 Answered follow_to_its_end(Client& client, const Command& command) {
+  Interruption interruption;
   Answered begun = client.ask(command.method, command.target, command.content);
   if (!begun || begun->status != 200) return begun;
-  std::string id = json::serialize(object_of(*begun).at("lease").at("id"));
+  const json::value lease = object_of(*begun).at("lease").at("id");
+  const std::string id = json::serialize(lease);
   std::string lines;
   for (;;) {
     Answered reply = client.ask("GET", "/v1/debug/follow?id=" + id, {});
@@ -70,11 +74,17 @@ Answered follow_to_its_end(Client& client, const Command& command) {
     std::string_view more = answer.at("lines").as_string();
     lines += more.substr(0, kFollowedBytesMax - std::min(lines.size(), kFollowedBytesMax));
     std::string_view state = answer.at("state").as_string();
-    if (state == "ended" || state == "time is up") {
+    const bool over = state == "ended" || state == "time is up";
+    const bool interrupted = !over && !interruption.wait(more.empty() ? kAskAgainAfter : std::chrono::milliseconds{0});
+    if (interrupted) {
+      Answered ended = client.ask("POST", "/v1/debug/end", json::serialize(json::object{{"id", lease}}));
+      if (!ended) return ended;
+      answer["state"] = "interrupted";
+    }
+    if (over || interrupted) {
       answer["lines"] = lines;
       return with(std::move(*reply), answer);
     }
-    if (more.empty()) std::this_thread::sleep_for(kAskAgainAfter);
   }
 }
 

@@ -6,7 +6,7 @@
 namespace telltale::control {
 
 std::optional<std::uint64_t> parse_duration(std::string_view text) {
-  constexpr std::uint64_t kSecond = 1000, kDay = 86'400 * kSecond, kMost = 1000 * kDay;
+  constexpr std::uint64_t kSecond = 1000, kDay = 86'400 * kSecond, kMost = kDurationDaysMax * kDay;
   std::uint64_t n = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || n == 0 || n > kMost) return std::nullopt;

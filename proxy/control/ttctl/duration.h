@@ -10,7 +10,9 @@
 
 namespace telltale::control {
 
-// In milliseconds, above 0 and up to 1000 days. Empty: that is no duration.
+inline constexpr std::uint64_t kDurationDaysMax = 1000;
+
+// In milliseconds, above 0 and up to kDurationDaysMax days. Empty: that is no duration.
 [[nodiscard]] std::optional<std::uint64_t> parse_duration(std::string_view text);
 
 }  // namespace telltale::control

@@ -171,6 +171,29 @@ TEST_CASE("ttctl: a wrong command line ends with 2 and asks nobody", "[control][
   CHECK(running.target.calls == 0);
 }
 
+TEST_CASE("ttctl: a wrong number or duration is answered with what was given and what was expected", "[control][ttctl]") {
+  for (std::vector<std::string> words : std::vector<std::vector<std::string>>{
+           {"debug", "end"}, {"debug", "enable", "--tags", "a", "--max-lines"}, {"debug", "enable", "--tags", "a", "--replace"}}) {
+    for (std::string value : {"0", "x", "1e3", "1.0", "0x1", "99999999999999999999", "9007199254740992"}) {
+      std::vector<std::string> arguments = words;
+      arguments.push_back(value);
+      CAPTURE(arguments);
+      Outcome got = run(arguments, "");
+      CHECK(got.exit_status == kExitUsage);
+      CHECK(got.err.find(": '" + value + "' is not a number from 1 to 9007199254740991\n") != std::string::npos);
+    }
+  }
+  for (std::string value : {"0", "5", "1.5s", "-5s", "5x", "1000001h", "1001d", "99999999999999999999d"}) {
+    CAPTURE(value);
+    for (std::vector<std::string> arguments : std::vector<std::vector<std::string>>{
+             {"debug", "enable", "--tags", "a", "--for=" + value}, {"debug", "preview", "--tags", "a", "--for=" + value}}) {
+      Outcome got = run(arguments, "");
+      CHECK(got.exit_status == kExitUsage);
+      CHECK(got.err.find("--for: '" + value + "' is not a duration; expected a number and ms, s, m, h or d, such as ") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("ttctl: a misspelt command or option is answered with the right one", "[control][ttctl]") {
   CHECK(run({"stauts"}, "").err == "ttctl: there is no command 'stauts'\nttctl: did you mean 'status'?\nRun with --help for more information.\n");
   CHECK(run({"config", "describ", "x"}, "").err.find("ttctl: did you mean 'config describe'?\n") != std::string::npos);

@@ -62,6 +62,15 @@ struct ModelSource {
 
 }  // namespace
 
+TEST_CASE("Leases: a text of rules without a rule is refused as such", "[diag][lease]") {
+  CleanDebug clean;
+  for (const char* rules : {";", " ; ", "  "}) {
+    auto opened = open_lease({.tags = "", .client_ip = "", .rules = rules});
+    REQUIRE_FALSE(opened);
+    CHECK_THAT(opened.error().what, Catch::Contains("there is no rule"));
+  }
+}
+
 TEST_CASE("Leases: opening replaces, appending adds, ending ends all", "[diag][lease]") {
   CleanDebug clean;
   RuntimeControl a("lease_a"), b("lease_b");
