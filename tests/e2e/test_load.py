@@ -374,11 +374,23 @@ def test_lines_are_counted_across_the_pieces_a_file_is_read_in(tmp_path):
 
 
 @pytest.mark.parametrize("lines_of, missing", [
-    ({1: 2, 2: 6, 3: 6, 4: 1}, 0), ({1: 6, 2: 5, 3: 6, 4: 6}, 1), ({1: 6, 2: 6, 4: 6, 5: 6}, 6), ({1: 6, 2: 6, 3: 0, 4: 5, 5: 6}, 7),
+    ({1: 2, 2: 6, 3: 6, 4: 9}, 0), ({1: 6, 2: 5, 3: 6, 4: 1}, 1), ({1: 6, 2: 6, 4: 6, 5: 6}, 6), ({1: 6, 2: 6, 3: 0, 4: 5, 5: 6}, 7),
 ])
 def test_a_gap_in_the_recorders_lines_is_found(lines_of, missing):
-    events = [(7, transaction) for transaction, count in lines_of.items() for _ in range(count)] + [(7, 0)]
-    assert debug.gaps(events) == missing
+    transactions = [transaction for transaction, count in lines_of.items() for _ in range(count)] + [0]
+    assert debug.gaps(transactions) == (6, missing)
+
+
+@pytest.mark.parametrize("transactions", [[], [0, 0], [1, 1, 2, 2], [1, 2, 3]])
+def test_too_few_lines_of_the_recorder_are_no_evidence(transactions):
+    with pytest.raises(Failed, match="too few"):
+        debug.gaps(transactions)
+
+
+def test_the_workers_lines_are_picked_from_a_dump():
+    events = [{"thread": "worker-0", "tag": "http", "connection": 7, "transaction": 3}, {"thread": "main", "tag": "control"},
+              {"thread": "worker-0", "tag": "diag", "lost": 3}, {"tag": "diag"}, {"thread": "worker-0", "tag": "http1"}]
+    assert debug.transactions_of_dump("".join(json.dumps(event) + "\n" for event in events)) == [3, 0]
 
 
 @pytest.mark.parametrize("name", figures.PEER_NAMES)

@@ -7,10 +7,12 @@ of its sites, and its drops. Lines that tell of a loss, which the library writes
 import json
 import re
 import subprocess
+import time
 from dataclasses import dataclass
 
 from . import Failed
 from .figures import BINARY, CLIENT, RECORDER, TEXT, WRITING
+from .servers import fetch
 
 FOLLOWED = "127.0.0.2"  # the client of "client"; the others come from 127.0.0.1
 ALL_TAGS = ".*"
@@ -88,14 +90,27 @@ class Binary(Debug):
 
 
 class Recorder(Debug):
+    """The newest lines of the worker are read from its directory, while the daemon lives."""
+
     def on(self):
         self._telltale.set_record(_RECORDER_TAGS, self._tags)
 
     def off(self):
+        # Lines of a request that nobody asked before: what is newest is known.
+        self._newest = f"/bytes/1?newest-{time.monotonic_ns()}"
+        fetch(self._telltale.port, self._newest)
         self._telltale.set_record(_RECORDER_TAGS, "")
 
-    def kept(self):
-        return 0
+    def lines(self, hits, requests):
+        dump = self._telltale.ttctl("--json", "recorder", "dump", self._telltale.folder / "var" / "recorder")
+        done = subprocess.run(dump, capture_output=True, text=True, timeout=_READ_S, stdin=subprocess.DEVNULL, check=False)
+        if done.returncode != 0:
+            raise Failed(f"{' '.join(dump)} ended with status {done.returncode}: {done.stderr.strip()}")
+        if self._newest not in done.stdout:
+            raise Failed(f"the recorder does not have {self._newest}, which was asked for last")
+        transactions = transactions_of_dump(done.stdout)
+        usual, missing = gaps(transactions)
+        return Lines(usual * requests, len(transactions), missing)
 
     def empty(self):
         pass
@@ -136,29 +151,26 @@ def _whole_lines(file):
     yield rest
 
 
-def gaps(events):
-    """How many lines are missing among the newest that the recorder has of a worker that serves one object.
+def gaps(transactions):
+    """Lines of a transaction, and how many are missing among the newest that the recorder has of a worker.
 
-    events: (connection, transaction) of each of its lines, in order; 0 for none. Transactions are numbered one after
-    the other, and each has as many lines as the next: what differs is a gap. The oldest may have lost its first
-    lines to newer ones, and the newest may not be over.
+    transactions: of each line, in order; 0 for none. All but the last are requests for one object: they are numbered one
+    after the other, and each has as many lines as the next. What differs is a gap. The oldest one may have lost its
+    first lines to newer ones.
     """
     counts = {}
-    for _, transaction in events:
+    for transaction in transactions:
         if transaction:
             counts[transaction] = counts.get(transaction, 0) + 1
-    if len(counts) < 3:
+    whole = range(min(counts, default=0) + 1, max(counts, default=0))
+    if len(whole) < 2:
         raise Failed(f"the recorder has lines of {len(counts)} transactions, too few to say anything")
-    whole = list(range(min(counts) + 1, max(counts)))
-    usual = max(counts.values())
-    return sum(usual - counts.get(transaction, 0) for transaction in whole)
+    usual = max(counts.get(transaction, 0) for transaction in whole)
+    return usual, sum(usual - counts.get(transaction, 0) for transaction in whole)
 
 
-def events_of_dump(text, thread):
-    """(connection, transaction) of each line of a thread, from the JSON lines of `ttctl recorder dump`."""
-    found = []
-    for line in text.splitlines():
-        event = json.loads(line)
-        if event.get("thread") == thread and event.get("tag") != "diag":
-            found.append((event.get("connection", 0), event.get("transaction", 0)))
-    return found
+def transactions_of_dump(text):
+    """The transaction of each of a worker's lines, from the JSON lines of `ttctl recorder dump`."""
+    events = map(json.loads, text.splitlines())
+    return [event.get("transaction", 0) for event in events
+            if event.get("thread", "").startswith("worker-") and event.get("tag") != "diag"]
