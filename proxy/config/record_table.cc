@@ -60,7 +60,7 @@ std::string expectation(Record record) {
         return fmt::format("bytes, a power of two from {} to {}", r.minimum, r.maximum);
       return fmt::format("{}{}{} to {}", unit_words(r.unit), unit_words(r.unit).empty() ? "" : ", ", r.minimum, r.maximum);
     case Kind::kServerPorts: return std::string(kServerPortsForm);
-    case Kind::kOutputLetters: return "letters of O (stdout), E (stderr) and L (diags.log), or none";
+    case Kind::kOutputLetters: return "letters of O (stdout), E (stderr), L (diags.log) and B (diags.blog, binary), or none";
     case Kind::kAddressSet: return "addresses or ADDRESS/BITS, separated by commas, or none";
     case Kind::kTagPattern: return "a pattern for the start of tags, such as http|dns";
     case Kind::kDebugRules: return "[-]KEY=VALUE ... with the keys tag, file, function, line, module and text; ';' between rules";

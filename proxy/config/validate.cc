@@ -41,7 +41,7 @@ Fault output_letters_fault(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char letter = text[i];
     if (letter == 'S') return "\"S\" (syslog) is not offered yet";
-    if (letter != 'O' && letter != 'E' && letter != 'L')
+    if (std::string_view("OELB").find(letter) == std::string_view::npos)
       return quote(text.substr(i, 1)) + " is not an output letter";
     if (text.find(letter) != i) return quote(text) + " has a letter twice";
   }

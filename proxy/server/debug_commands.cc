@@ -98,10 +98,12 @@ std::optional<std::chrono::milliseconds> Server::debug_lease_default() {
 
 control::Enabled Server::enabled(diag::OpenedLease opened) const {
   control::Enabled enabled{std::move(opened.lease), std::move(opened.tags_on), opened.sites_on, {}};
+  const diag::OutputConfig output = output_config(records_, log_dir_);
   for (char letter : records_.string(Record::kDiagsOutputDebug)) {
     if (letter == 'O') enabled.destinations.push_back({"stdout"});
     if (letter == 'E') enabled.destinations.push_back({"stderr"});
-    if (letter == 'L') enabled.destinations.push_back({"file", output_config(records_, log_dir_).log_file});
+    if (letter == 'L') enabled.destinations.push_back({"file", output.log_file});
+    if (letter == 'B') enabled.destinations.push_back({"binary", output.binary_file});
   }
   return enabled;
 }

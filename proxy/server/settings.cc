@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <thread>
 
@@ -32,9 +33,17 @@ double fraction(std::string_view text) {
 std::uint8_t routes(std::string_view letters) {
   std::uint8_t bits = 0;
   for (char letter : letters) {
-    bits |= letter == 'O' ? diag::kToStdout : letter == 'E' ? diag::kToStderr : diag::kToLogFile;
+    bits |= letter == 'O'   ? diag::kToStdout
+            : letter == 'E' ? diag::kToStderr
+            : letter == 'B' ? diag::kToBinary
+                            : diag::kToLogFile;
   }
   return bits;
+}
+
+// diags.log: diags.blog; others: their name and ".blog".
+std::filesystem::path binary_log_of(std::filesystem::path log) {
+  return log.extension() == ".log" ? log.replace_extension(".blog") : log.concat(".blog");
 }
 
 }  // namespace
@@ -107,7 +116,11 @@ diag::OutputConfig output_config(const Records& r, const std::filesystem::path& 
   route(diag::Level::kAlert, Record::kDiagsOutputAlert);
   route(diag::Level::kEmergency, Record::kDiagsOutputEmergency);
   config.show_location = static_cast<diag::ShowLocation>(r.integer(Record::kDiagsShowLocation));
-  config.log_file = (log_dir / r.string(Record::kDiagsLogfileFilename)).string();
+  const std::filesystem::path log = log_dir / r.string(Record::kDiagsLogfileFilename);
+  config.log_file = log.string();
+  // Beside the log file, and not made unless it is wanted.
+  auto to_binary = [](std::uint8_t to) { return (to & diag::kToBinary) != 0; };
+  if (std::any_of(config.routes.begin(), config.routes.end(), to_binary)) config.binary_file = binary_log_of(log).string();
   return config;
 }
 

@@ -34,10 +34,7 @@ constexpr auto kSampleEvery = 100ms;
 constexpr auto kPublishEvery = 200ms;
 constexpr auto kRecorderClockEvery = 1s;
 constexpr auto kRetryEvery = 1s;          // to tell of a loss where no line follows it
-constexpr std::size_t kBatchBytes = 65536;
 constexpr std::int64_t kSmoothNs = 1'000'000;  // clock corrections below this do not move lines back
-
-enum LaneIndex : std::size_t { kStdoutLane, kStderrLane, kLogLane, kExtraLane };  // bits of Route, counted
 
 constinit thread_local bool tl_is_backend __attribute__((tls_model("initial-exec"))) = false;
 
@@ -52,9 +49,18 @@ void Backend::sample_clock() {
   const ClockSample sample = sample_clocks();
   const std::optional<std::int64_t> step = clock_.add(sample);
   tell_recorder(sample, now, step.has_value());
-  if (step) {
-    last_wall_ns_ = 0;
-    write_own_line("diag", ticks_now(), Level::kWarning, lanes_by_level_[std::size_t(Level::kWarning)], step_text(*step));
+  if (targets_.binary_file) {
+    targets_.binary_file->writer().set_clock({sample.ticks, sample.monotonic_ns, sample.wall_ns, clock_.ns_per_tick()});
+  }
+  if (!step) return;
+  last_wall_ns_ = 0;
+  const std::uint64_t ticks = ticks_now();
+  const std::int64_t wall_ns = clock_.wall_ns(ticks);
+  std::uint8_t lanes = lanes_by_level_[std::size_t(Level::kWarning)];
+  write_own_text("diag", wall_ns, Level::kWarning, lanes, step_text(*step));
+  if (BinarySink* binary = binary_of(lanes)) {
+    binary->writer().step(lanes_[kBinaryLane].batch, {wall_ns, ticks, *step});
+    added_to_binary();
   }
 }
 
@@ -81,7 +87,7 @@ void Backend::run() {
     sample_clock();
     OutputPlan plan = control.plan();
     Found found = drain(plan);
-    look_after_log();
+    look_after_files();
     write_out();
     publish(plan.hurry);
     Positions written{};
@@ -176,7 +182,7 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
   try {
     if (header.site == kNameSite) {
       const char* name = record + sizeof(RecordHeader);
-      ring.thread.assign(name, strnlen(name, kThreadNameBytes));
+      name_thread(ring, {name, strnlen(name, kThreadNameBytes)});
     } else if (header.site == kGapSite) {
       write_gap(ring, header, record);
     } else {
@@ -189,16 +195,26 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
   if (ring.position - ring.given_back >= ring.ring->capacity_bytes() / 16) ring.give_back();
 }
 
+// Two samples of the clocks never agree to the nanosecond; a line must not seem older than the one before.
+std::int64_t Backend::wall_ns_of(const RecordHeader& header) noexcept {
+  std::int64_t wall_ns = clock_.wall_ns(header.ticks);
+  if (wall_ns < last_wall_ns_ && last_wall_ns_ - wall_ns < kSmoothNs) wall_ns = last_wall_ns_;
+  return last_wall_ns_ = wall_ns;
+}
+
 void Backend::write_record(RingReader& ring, const RecordHeader& header, const char* record) {
   std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(header.level) % kLevels];
-  if (lanes == 0 && !is_captured(header.transaction)) return;
+  bool captured = is_captured(header.transaction);
+  if (lanes == 0 && !captured) return;
+  std::int64_t wall_ns = wall_ns_of(header);
+  bool formatted = (lanes & ~kToBinary) != 0 || captured;
+  if (lanes != 0) output_control().counters.lines_written.fetch_add(1, std::memory_order_relaxed);
+  if (binary_of(lanes) != nullptr) write_binary(ring, header, record, wall_ns, formatted);
+  if (!formatted) return;
   RecordReader arguments(record, header);
   LineHead head;
   head.origin = read_origin(header, arguments);
-  head.wall_ns = clock_.wall_ns(header.ticks);
-  // Two samples of the clocks never agree to the nanosecond; a line must not seem older than the one before.
-  if (head.wall_ns < last_wall_ns_ && last_wall_ns_ - head.wall_ns < kSmoothNs) head.wall_ns = last_wall_ns_;
-  last_wall_ns_ = head.wall_ns;
+  head.wall_ns = wall_ns;
   head.thread = ring.thread;
   head.level = header.level;
   head.connection = header.connection;
@@ -208,11 +224,12 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   line_.clear();
   writer_.append(line_, head, targets_.show_location, text);
   note_site(header.site);
-  if (is_captured(header.transaction)) capture_line(line_);
+  if (captured) capture_line(line_);
   hand_out(lanes);
 }
 
-// What the list of sites and the preview know of a site's lines.
+// What the list of sites and the preview know of a site's lines; of those that are formatted. Of others the list
+// has the last one (keep_last_records()), the preview none.
 void Backend::note_site(std::uint32_t site) {
   const SiteEntry* entry = site_by_number(site);
   if (entry == nullptr) return;
@@ -234,16 +251,34 @@ void Backend::write_gap(RingReader& ring, const RecordHeader& header, const char
 // Goes where the lost lines would have gone: that is where the gap is.
 void Backend::write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count) {
   const Tag* tag = tag_by_number(key.tag);
+  LogLoss loss{clock_.wall_ns(ticks), ticks, count, key.level, static_cast<std::uint8_t>(key.reason), key.tag == kOtherTags,
+               thread, tag == nullptr ? std::string_view() : tag->name, {}};
   std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(key.level) % kLevels];
-  write_own_line(thread, ticks, Level::kWarning, lanes,
-                 loss_text(count, key.level, key.tag == kOtherTags, tag == nullptr ? std::string_view() : tag->name,
-                           static_cast<std::uint8_t>(key.reason), {}));
+  write_own_text(thread, loss.wall_ns, Level::kWarning, lanes,
+                 loss_text(count, key.level, loss.other_tags, loss.tag, loss.reason, {}));
+  if (BinarySink* binary = binary_of(lanes)) {
+    binary->writer().loss(lanes_[kBinaryLane].batch, loss);
+    added_to_binary();
+  }
 }
 
 void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, Level level, std::uint8_t lanes,
                              std::string_view text) {
+  std::int64_t wall_ns = clock_.wall_ns(ticks);
+  write_own_text(thread, wall_ns, level, lanes, text);
+  if (BinarySink* binary = binary_of(lanes)) {
+    binary->writer().notice(lanes_[kBinaryLane].batch, {wall_ns, ticks, level, thread, text});
+    added_to_binary();
+  }
+}
+
+// To the lanes that take lines; counted for all.
+void Backend::write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, std::uint8_t lanes,
+                             std::string_view text) {
+  if (lanes != 0) output_control().counters.lines_written.fetch_add(1, std::memory_order_relaxed);
+  if ((lanes & ~kToBinary) == 0) return;
   LineHead head;
-  head.wall_ns = clock_.wall_ns(ticks);
+  head.wall_ns = wall_ns;
   head.thread = thread;
   head.level = level;
   head.origin = own_origin();
@@ -263,9 +298,7 @@ void Backend::tell_losses_without_ring() {
 }
 
 void Backend::hand_out(std::uint8_t lanes) {
-  if (lanes == 0) return;
-  output_control().counters.lines_written.fetch_add(1, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+  for (std::size_t i = 0; i < kBinaryLane; ++i) {
     if ((lanes >> i & 1) == 0) continue;
     lanes_[i].batch += line_;
     ++lanes_[i].batch_lines;
@@ -284,21 +317,27 @@ void Backend::write_lane(Lane& lane) {
   if (lane.lost > 0) {
     lane.tried = steady_clock::now();
     std::string marker;
-    LineHead head;
-    head.wall_ns = clock_.wall_ns(ticks_now());
-    head.thread = "diag";
-    head.level = Level::kWarning;
-    head.origin = own_origin();
-    writer_.append(marker, head, targets_.show_location,
-                   loss_text(lane.lost, Level::kWarning, false, {}, kLostBySink, lane.name + ": " + lane.reason));
-    if (lane.write(marker) == 0) {
+    std::uint64_t ticks = ticks_now();
+    std::string why = lane.name + ": " + lane.reason;
+    if (lane.binary != nullptr) {
+      lane.binary->writer().loss(marker, {clock_.wall_ns(ticks), ticks, lane.lost, Level::kWarning, kLostBySink, false, "diag", {}, why});
+    } else {
+      LineHead head;
+      head.wall_ns = clock_.wall_ns(ticks);
+      head.thread = "diag";
+      head.level = Level::kWarning;
+      head.origin = own_origin();
+      writer_.append(marker, head, targets_.show_location, loss_text(lane.lost, Level::kWarning, false, {}, kLostBySink, why));
+    }
+    if (lane.write(marker, 1) == 0) {
       lane.lost = 0;
       lane.shown.failing = false;
       ++lane.shown.lines;
     }
   }
   if (lane.batch.empty()) return;
-  std::uint64_t lost = lane.write(lane.batch);
+  if (lane.binary != nullptr) keep_last_records();
+  std::uint64_t lost = lane.write(lane.batch, lane.batch_lines);
   lane.shown.lines += lane.batch_lines - lost;
   lane.shown.failing = lost > 0;
   if (lost > 0) {
@@ -313,14 +352,16 @@ void Backend::write_lane(Lane& lane) {
   lane.batch_lines = 0;
 }
 
-// The log file's own needs, and what it has to say.
-void Backend::look_after_log() {
-  if (targets_.log_file == nullptr) return;
-  RotatingFile& file = targets_.log_file->file();
-  file.check(FileTime::now());
-  if (file.generation() != log_generation_) refresh_lanes();
-  for (const FileNotice& notice : file.take_notices()) {
-    write_own_line("diag", ticks_now(), notice.level, lanes_by_level_[static_cast<std::size_t>(notice.level)], notice.text);
+// The files' own needs, and what they have to say.
+void Backend::look_after_files() {
+  for (Lane& lane : lanes_) {
+    RotatingFile* file = lane.rotating();
+    if (file == nullptr) continue;
+    file->check(FileTime::now());
+    if (lane.file != nullptr && file->generation() != log_generation_) refresh_lanes();
+    for (const FileNotice& notice : file->take_notices()) {
+      write_own_line("diag", ticks_now(), notice.level, lanes_by_level_[static_cast<std::size_t>(notice.level)], notice.text);
+    }
   }
 }
 
@@ -330,18 +371,21 @@ void Backend::publish(bool hurry) try {
   published_ = now;
   std::vector<SinkState> sinks;
   for (Lane& lane : lanes_) {
-    if (lane.shown.lines + lane.shown.lost == 0 && lane.file == nullptr) continue;
+    RotatingFile* file = lane.rotating();
+    if (lane.shown.lines + lane.shown.lost == 0 && file == nullptr) continue;
     sinks.push_back(lane.shown);
     sinks.back().name = lane.name;
-    if (lane.file != nullptr) sinks.back().file = lane.file->file().state();
+    if (file != nullptr) sinks.back().file = file->state();
   }
   output_control().publish(std::move(sinks));
 } catch (...) {  // out of memory: they see what was
 }
 
 void Backend::apply(OutputChange& change) {
-  OutputTargets former;  // destroyed, and its file closed, outside the lock
-  bool same = change.targets && change.targets->log_file && targets_.log_file && change.targets->log_path == targets_.log_path;
+  OutputTargets former;  // destroyed, and its files closed, outside the lock
+  OutputTargets* next = change.targets ? &*change.targets : nullptr;
+  bool same_log = next && next->log_file && targets_.log_file && next->log_path == targets_.log_path;
+  bool same_binary = next && next->binary_file && targets_.binary_file && next->binary_path == targets_.binary_path;
   std::shared_ptr<Sink> former_extra;
   {
     std::lock_guard lock(output_control().mutex());
@@ -350,21 +394,26 @@ void Backend::apply(OutputChange& change) {
       targets_ = std::move(*change.targets);
       // One object for one name: it knows what it has rolled and compresses. The new one has only shown
       // that the name can be opened.
-      if (same) std::swap(targets_.log_file, former.log_file);
+      if (same_log) std::swap(targets_.log_file, former.log_file);
+      if (same_binary) std::swap(targets_.binary_file, former.binary_file);
     }
     if (change.extra) {
       former_extra = std::move(extra_);
       extra_ = std::move(*change.extra);
     }
   }
-  if (change.targets && targets_.log_file) {
-    RotatingFile& file = targets_.log_file->file();
+  auto begin = [this](RotatingFile& file, bool same) {
     if (same) {
       file.set(targets_.roll, FileTime::now());
       file.reopen(FileTime::now());
     } else {
       file.start(FileTime::now());
     }
+  };
+  if (change.targets && targets_.log_file) begin(targets_.log_file->file(), same_log);
+  if (change.targets && targets_.binary_file) {
+    begin(targets_.binary_file->file(), same_binary);
+    begin_binary();
   }
   refresh_lanes();
   if (change.targets) tell_of_streams();
@@ -375,7 +424,7 @@ void Backend::tell_of_streams() {
   bool rolls = targets_.roll.size_bytes != 0 || targets_.roll.interval.count() != 0;
   std::uint8_t used = 0;
   for (std::uint8_t lanes : targets_.routes) used |= lanes;
-  bool only_streams = rolls && (used & kToLogFile) == 0 && (used & (kToStdout | kToStderr)) != 0;
+  bool only_streams = rolls && (used & (kToLogFile | kToBinary)) == 0 && (used & (kToStdout | kToStderr)) != 0;
   if (only_streams && !told_no_file_) {
     write_own_line("diag", ticks_now(), Level::kNote, lanes_by_level_[static_cast<std::size_t>(Level::kNote)],
                    "stdout and stderr are not rolled, whatever the settings of the log file say");
@@ -397,6 +446,9 @@ void Backend::refresh_lanes() {
   set(lanes_[kStderrLane], &stderr_, nullptr, nullptr, "stderr");
   set(lanes_[kLogLane], nullptr, targets_.log_file.get(), nullptr, targets_.log_path);
   set(lanes_[kExtraLane], nullptr, nullptr, extra_.get(), "extra sink");
+  set(lanes_[kBinaryLane], nullptr, nullptr, nullptr, targets_.binary_path);
+  if (lanes_[kBinaryLane].binary != targets_.binary_file.get()) lanes_[kBinaryLane].lost = 0;
+  lanes_[kBinaryLane].binary = targets_.binary_file.get();
   RotatingFile* log = targets_.log_file ? &targets_.log_file->file() : nullptr;
   int log_fd = log != nullptr ? log->fd() : -1;
   bool out_is_log = stdout_.same_file(log_fd), err_is_log = stderr_.same_file(log_fd);
@@ -425,6 +477,7 @@ std::string_view Backend::plugin(std::uint32_t number) {
 
 void Backend::abandon() noexcept {
   if (targets_.log_file) targets_.log_file->file().abandon();
+  if (targets_.binary_file) targets_.binary_file->file().abandon();
 }
 
 bool in_backend_thread() noexcept { return tl_is_backend; }

@@ -7,7 +7,8 @@
 // next pass, because another thread may have taken an earlier stamp and not published yet; when
 // somebody waits for a flush there is no grace. Order within a thread is exact, always.
 //
-// Lines gather in one buffer per sink: one write per pass, or per 64 KiB. Idle, the thread sleeps
+// Lines gather in one buffer per sink: one write per pass, or per 64 KiB. The binary log's buffer gets records as
+// they are (backend_binary.cc); what goes nowhere else is not formatted. Idle, the thread sleeps
 // 0.1 ms, doubling to 50 ms.
 //
 // **Thread safety:** only by its thread, but start_backend_thread() and in_backend_thread().
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend_lane.h"
 #include "line.h"
@@ -45,6 +47,7 @@ class Backend {
   void write_gap(RingReader& ring, const RecordHeader& header, const char* record);
   void write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count);
   void write_own_line(std::string_view thread, std::uint64_t ticks, Level level, std::uint8_t lanes, std::string_view text);
+  void write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, std::uint8_t lanes, std::string_view text);
   void tell_losses_without_ring();
   void hand_out(std::uint8_t lanes);
   void write_out();
@@ -52,9 +55,18 @@ class Backend {
   void apply(OutputChange& change);
   void refresh_lanes();
   void tell_of_streams();
-  void look_after_log();
+  void look_after_files();
   void publish(bool hurry);
   std::string_view plugin(std::uint32_t number);
+  std::int64_t wall_ns_of(const RecordHeader& header) noexcept;
+  void name_thread(RingReader& ring, std::string_view name);
+
+  // The binary log; see backend_binary.cc.
+  BinarySink* binary_of(std::uint8_t lanes) noexcept;
+  void added_to_binary();
+  void write_binary(RingReader& ring, const RecordHeader& header, const char* record, std::int64_t wall_ns, bool formatted);
+  void keep_last_records();
+  void begin_binary();
 
   WallClock clock_;
   std::chrono::steady_clock::time_point sampled_{}, recorder_told_{};
@@ -70,7 +82,10 @@ class Backend {
   OutputTargets targets_;
   std::shared_ptr<Sink> extra_;
   StreamSink stdout_{1, false}, stderr_{2, false};
-  std::array<Lane, 4> lanes_;
+  std::array<Lane, kLanes> lanes_;
+  // Of the binary lane's batch: by site, where its last record is (0: nowhere, or a line was kept for it); and
+  // the sites that have one.
+  std::vector<std::uint32_t> last_in_batch_, sites_in_batch_;
   std::uint64_t log_generation_ = 0;
   bool told_no_file_ = false;
   std::chrono::steady_clock::time_point published_{};

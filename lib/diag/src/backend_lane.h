@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lane: one place lines go to (stdout, stderr, log file, extra sink), with its batch, its losses, and what
+// Lane: one place lines go to (stdout, stderr, log file, extra sink, binary log), with its batch, its losses, and what
 // others are shown of it.
 //
 // **Thread safety:** backend only.
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -14,25 +13,40 @@
 
 #include <telltale/diag/output.h>
 
+#include "binary_sink.h"
 #include "file_sink.h"
 #include "stream_sink.h"
 
 namespace telltale::diag {
 
+enum LaneIndex : std::size_t { kStdoutLane, kStderrLane, kLogLane, kExtraLane, kBinaryLane };  // bits of Route, counted
+inline constexpr std::size_t kLanes = 5;
+inline constexpr std::size_t kBatchBytes = 65536;  // beyond these a batch is written
+
 struct Lane {
-  StreamSink* stream = nullptr;  // one of the three, or none
+  StreamSink* stream = nullptr;  // one of the four, or none
   FileSink* file = nullptr;
   Sink* extra = nullptr;
+  BinarySink* binary = nullptr;
   std::string name;     // as a reader knows it
-  std::string batch;    // whole lines
+  std::string batch;    // whole lines, or frames
   std::uint64_t batch_lines = 0;
   std::uint64_t lost = 0;  // lines not taken since the last one that was
   std::string reason;      // of the loss
   std::chrono::steady_clock::time_point tried{};
   SinkState shown;  // counts since the process began
 
-  // Lines not taken; of an extra sink that refuses, all of them.
-  std::uint64_t write(std::string_view lines) noexcept {
+  RotatingFile* rotating() const noexcept {
+    return file != nullptr ? &file->file() : binary != nullptr ? &binary->file() : nullptr;
+  }
+
+  // Lines not taken of the `count` there are; of an extra sink that refuses, all of them.
+  std::uint64_t write(std::string_view lines, std::uint64_t count) noexcept {
+    if (binary != nullptr) {
+      std::uint64_t n = binary->write(lines, count, FileTime::now());
+      if (n > 0) reason = std::generic_category().message(binary->error());
+      return n;
+    }
     if (stream != nullptr || file != nullptr) {
       std::uint64_t n = stream != nullptr ? stream->write(lines) : file->write(lines, FileTime::now());
       int error = stream != nullptr ? stream->error() : file->error();
@@ -41,7 +55,7 @@ struct Lane {
     }
     if (extra != nullptr && extra->write(lines)) return 0;
     reason = extra != nullptr ? "refused by the sink" : "there is no such sink";
-    return static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+    return count;
   }
 };
 

@@ -6,7 +6,9 @@
 
 #include "file_sink.h"
 #include "output_control.h"
+#include "registry_names.h"
 #include "ring_table.h"
+#include "ticks.h"
 
 namespace telltale::diag {
 
@@ -17,10 +19,23 @@ OutputControl::Deadline in(std::chrono::milliseconds time) noexcept {
 }  // namespace
 
 tl::expected<void, std::string> configure_output(const OutputConfig& config) {
-  OutputTargets targets{config.routes, config.show_location, nullptr, config.log_file, config.roll};
-  bool to_log = std::any_of(config.routes.begin(), config.routes.end(), [](auto r) { return (r & kToLogFile) != 0; });
-  if (to_log && config.log_file.empty()) {
+  OutputTargets targets;
+  targets.routes = config.routes;
+  targets.show_location = config.show_location;
+  targets.log_path = config.log_file;
+  targets.roll = config.roll;
+  targets.binary_path = config.binary_file;
+  auto routed = [&config](Route to) {
+    return std::any_of(config.routes.begin(), config.routes.end(), [to](auto r) { return (r & to) != 0; });
+  };
+  if (routed(kToLogFile) && config.log_file.empty()) {
     return tl::unexpected<std::string>("lines are routed to the log file, but there is none");
+  }
+  if (routed(kToBinary) && config.binary_file.empty()) {
+    return tl::unexpected<std::string>("lines are routed to the binary log, but there is none");
+  }
+  if (!config.binary_file.empty() && config.binary_file == config.log_file) {
+    return tl::unexpected("the log file and the binary log are both " + config.log_file);
   }
   const RollSettings& roll = config.roll;
   if (roll.interval.count() < 0 || roll.age_max.count() < 0) {
@@ -33,6 +48,13 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
     auto file = FileSink::open(config.log_file, config.roll);
     if (!file) return tl::unexpected(file.error());
     targets.log_file = std::move(*file);
+  }
+  if (!config.binary_file.empty()) {
+    static const RegistryNames& names = *new RegistryNames;  // immortal, as the backend is
+    choose_ticks();
+    auto file = BinarySink::open(config.binary_file, config.roll, names, log_start_of_this_process(first_sample().wall_ns));
+    if (!file) return tl::unexpected(file.error());
+    targets.binary_file = std::move(*file);
   }
   OutputChange change;
   change.targets = std::move(targets);

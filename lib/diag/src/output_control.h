@@ -29,6 +29,7 @@
 
 #include <telltale/diag/output.h>
 
+#include "binary_sink.h"
 #include "file_sink.h"
 
 namespace telltale::diag {
@@ -43,7 +44,9 @@ struct OutputTargets {
   ShowLocation show_location = ShowLocation::kDebugLines;
   std::unique_ptr<FileSink> log_file;  // null = none
   std::string log_path;
-  RollSettings roll;
+  RollSettings roll;  // of both files
+  std::unique_ptr<BinarySink> binary_file;  // null = none
+  std::string binary_path;
 };
 
 struct OutputChange {

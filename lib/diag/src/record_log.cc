@@ -64,6 +64,13 @@ std::string first_line_of(const char* path) {
 
 }  // namespace
 
+LogId new_log_id() {
+  LogId id;
+  while (::getrandom(&id, sizeof id, 0) < 0 && errno == EINTR) {
+  }
+  return id;
+}
+
 LogStart log_start_of_this_process(std::int64_t began_wall_ns) {
   LogStart start;
   timespec now;
@@ -71,8 +78,7 @@ LogStart log_start_of_this_process(std::int64_t began_wall_ns) {
   start.wall_ns = static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
   start.began_wall_ns = began_wall_ns;
   start.pid = static_cast<std::uint32_t>(::getpid());
-  while (::getrandom(&start.id, sizeof start.id, 0) < 0 && errno == EINTR) {
-  }
+  start.id = new_log_id();
   start.boot_id = first_line_of("/proc/sys/kernel/random/boot_id");
   char host[256] = {};
   if (::gethostname(host, sizeof host - 1) == 0) start.host = host;

@@ -142,6 +142,7 @@ struct LogNotice {
   std::string_view thread, text;
 };
 
+LogId new_log_id();
 // What the start frame says of this process, with a new id. `began_wall_ns`: first_sample().
 LogStart log_start_of_this_process(std::int64_t began_wall_ns);
 

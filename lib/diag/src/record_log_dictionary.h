@@ -38,6 +38,10 @@ enum class FrameIs : std::uint8_t {
 // The frame at the beginning of `rest`, which is moved behind it if it is whole.
 FrameIs take_frame(std::string_view& rest, Frame& frame) noexcept;
 
+constexpr bool tells_an_event(FrameKind kind) noexcept {
+  return kind == FrameKind::kRecord || kind == FrameKind::kLoss || kind == FrameKind::kNotice || kind == FrameKind::kStep;
+}
+
 inline constexpr std::size_t kLogSitesMax = 262'144, kLogPluginsMax = 65'536;
 inline constexpr std::size_t kLogClocksMax = 1024;  // the newest are kept
 

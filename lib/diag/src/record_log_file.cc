@@ -85,6 +85,17 @@ bool LogFile::was_truncated() const noexcept {
   return regular_ && ::fstat(fd_, &found) == 0 && static_cast<std::uint64_t>(found.st_size) < read_bytes_;
 }
 
+std::optional<LogId> LogFile::id() const {
+  const std::optional<LogStart>& start = reader_.dictionary().start();
+  return start ? std::optional(start->id) : std::nullopt;
+}
+
+std::optional<LogId> LogFile::read_id() {
+  while (!reader_.begin() && reader_.bytes_left() < kFrameBytesMax && read_more()) {
+  }
+  return id();
+}
+
 LogFile::Got LogFile::fails(std::string what) {
   failed_ = true;
   error_ = std::move(what);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -29,6 +30,11 @@ class LogFile {
   // offset; a later call goes on where it can. Views of `event` are valid until the next call.
   Got next(LogEvent& event);
   const std::string& error() const noexcept { return error_; }
+
+  // Of the log, as far as it has been read. Nothing: it has not begun.
+  std::optional<LogId> id() const;
+  // The same; reads as much as is needed for it.
+  std::optional<LogId> read_id();
 
   const std::string& path() const noexcept { return path_; }
   // Nothing of the content is a record log.

@@ -52,20 +52,22 @@ bool RecordLogReader::find_start() {
 }
 
 RecordLogReader::Got RecordLogReader::next_whole(const Frame& frame, std::uint64_t offset, LogEvent& event, bool& again) {
-  again = false;
-  std::optional<std::string> wrong;
-  switch (frame.header.kind) {
-    case FrameKind::kRecord:
-    case FrameKind::kLoss:
-    case FrameKind::kNotice:
-    case FrameKind::kStep:
-      wrong = dictionary_.event(frame, event);
-      return wrong ? bad(offset, std::move(*wrong)) : Got::kEvent;
-    default:
-      wrong = dictionary_.take(frame);
-      again = !wrong;
-      return wrong ? bad(offset, std::move(*wrong)) : Got::kNeedsBytes;
+  bool event_frame = tells_an_event(frame.header.kind);
+  std::optional<std::string> wrong = event_frame ? dictionary_.event(frame, event) : dictionary_.take(frame);
+  again = !wrong && !event_frame;
+  return wrong ? bad(offset, std::move(*wrong)) : Got::kEvent;
+}
+
+bool RecordLogReader::begin() {
+  if (dictionary_.start()) return true;
+  std::string_view rest = std::string_view(buffer_).substr(at_);
+  Frame frame;
+  if (take_frame(rest, frame) != FrameIs::kWhole || frame.header.kind != FrameKind::kStart || dictionary_.take(frame)) {
+    return false;
   }
+  at_ = buffer_.size() - rest.size();
+  offset_ += frame.header.bytes;
+  return true;
 }
 
 RecordLogReader::Got RecordLogReader::next(LogEvent& event) {

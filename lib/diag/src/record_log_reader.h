@@ -30,6 +30,8 @@ class RecordLogReader {
   void feed(std::string_view bytes);
   // Views of `event` are valid until the next feed() or next().
   Got next(LogEvent& event);
+  // Takes the start frame, if that has not been done. False: it is not there whole, or is none; next() tells.
+  bool begin();
   const LogError& error() const noexcept { return error_; }  // of the last kBad
 
   const LogDictionary& dictionary() const noexcept { return dictionary_; }

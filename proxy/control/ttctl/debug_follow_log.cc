@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // ttctl debug cat --follow. See debug_cat.h.
+//
+// A file may be rolled several times between two looks. Those in between are found by their names and read in
+// their order: the rolled files behind the one that was read last, which its id tells, up to the live one.
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "control/ttctl/debug_cat.h"
 #include "control/ttctl/printable.h"
 #include "record_log_file.h"
+#include "rolled_files.h"
 
 namespace telltale::control {
 
@@ -25,12 +32,13 @@ class Follow {
 
   int run() {
     for (;;) {
-      if (file_ == nullptr && !open()) return kExitRefused;
+      if (file_ == nullptr && (!open() || !show_missed())) return kExitRefused;
       // In this order: what was written to the old file before another had its name is read.
       bool another = file_ != nullptr && has_another_file();
       if (file_ != nullptr && !show(*file_)) return kExitRefused;
       if (file_ != nullptr && (another || file_->was_truncated())) {
         if (!another) say(fmt::format("{} was truncated: reading it from its beginning", path_));
+        shown_ = another ? file_->id() : std::nullopt;
         file_.reset();
         continue;
       }
@@ -61,6 +69,31 @@ class Follow {
     return ::stat(path_.c_str(), &found) == 0 && (found.st_dev != file_->device() || found.st_ino != file_->inode());
   }
 
+  // The files between the one that was shown last and the one that is open now. False: nobody reads any more.
+  bool show_missed() {
+    if (file_ == nullptr || !shown_) return true;
+    std::vector<std::unique_ptr<LogFile>> missed;
+    bool found = false;
+    const std::filesystem::path live(path_);
+    const std::string folder = live.has_parent_path() ? live.parent_path().string() : ".";
+    std::vector<diag::RolledFile> rolled = diag::list_rolled(folder, live.filename().string());
+    for (auto at = rolled.rbegin(); at != rolled.rend() && !found; ++at) {
+      if (at->name.form == diag::RolledForm::kPart || (at->device == file_->device() && at->inode == file_->inode())) continue;
+      auto file = LogFile::open(folder + "/" + at->file);
+      std::optional<diag::LogId> id = file ? (*file)->read_id() : std::nullopt;
+      found = id == shown_;
+      // One that is being compressed may be there twice.
+      bool twice = !missed.empty() && missed.back()->id() == id;
+      if (id && !found && !twice) missed.push_back(std::move(*file));
+    }
+    shown_.reset();
+    // Without it, the file was moved away by somebody else: then those are older.
+    for (auto file = missed.rbegin(); found && file != missed.rend(); ++file) {
+      if (!show(**file)) return false;
+    }
+    return true;
+  }
+
   // All there is. False: nobody reads any more, or it is no record log.
   bool show(LogFile& file) {
     LogEvent event;
@@ -85,6 +118,7 @@ class Follow {
   const std::chrono::milliseconds pause_;
   diag::LogPrinter printer_;
   std::unique_ptr<LogFile> file_;
+  std::optional<diag::LogId> shown_;  // the file that was read to its end before file_ is opened
   bool told_waiting_ = false;
 };
 

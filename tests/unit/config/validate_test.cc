@@ -100,8 +100,8 @@ TEST_CASE("validate: the ring size is a power of two", "[config][validate]") {
                                        });
 }
 
-TEST_CASE("validate: output letters are O, E and L, each once", "[config][validate]") {
-  for (const char* good : {"", "O", "E", "L", "EL", "LE", "OEL"})
+TEST_CASE("validate: output letters are O, E, L and B, each once", "[config][validate]") {
+  for (const char* good : {"", "O", "E", "L", "B", "EL", "LE", "LB", "OELB"})
     CHECK(validate(Record::kDiagsOutputError, good));
   check_refused(Record::kDiagsOutputError, {
                                                {"S", "\"S\" (syslog) is not offered yet"},
@@ -115,7 +115,7 @@ TEST_CASE("validate: output letters are O, E and L, each once", "[config][valida
                                                {"stderr", "\"s\" is not an output letter"},
                                            });
   CHECK(validate(Record::kDiagsOutputError, "X").error().expected ==
-        "letters of O (stdout), E (stderr) and L (diags.log), or none");
+        "letters of O (stdout), E (stderr), L (diags.log) and B (diags.blog, binary), or none");
 }
 
 TEST_CASE("validate: the log file is a plain file name", "[config][validate]") {

@@ -256,6 +256,33 @@ TEST_CASE("debug cat: --follow goes on where a file grows, is rolled, and is tru
   CHECK(following.wait_for_end());
 }
 
+TEST_CASE("debug cat: --follow misses no file that was rolled between two looks", "[control][ttctl]") {
+  TempDir folder;
+  std::string path = folder / "log";
+  MadeLog one(1), two(2), three(3), four(4), stranger(9);
+  write(folder / "log.20261130T000000Z.000006", stranger.line({.text = "older"}).bytes);
+  write(path, one.line({.text = "one"}).bytes);
+  Following following(path);
+  REQUIRE(following.wait_for_words("one "));
+  // Two files came and went before it is looked at the name again.
+  write(folder / "log.20261130T000000Z.000008", two.line({.text = "two"}).bytes);
+  write(folder / "log.20261130T000000Z.000009", three.line({.text = "three"}).bytes);
+  write(folder / "new", four.line({.text = "four"}).bytes);
+  std::filesystem::create_hard_link(path, folder / "log.20261130T000000Z.000007");
+  std::filesystem::rename(folder / "new", path);
+  REQUIRE(following.wait_for_words("one two three four "));
+
+  // One that others moved away is no rolled one: what is rolled is older then.
+  MadeLog five(5);
+  write(folder / "new", five.line({.text = "five"}).bytes);
+  std::filesystem::rename(path, folder / "moved");
+  std::filesystem::rename(folder / "new", path);
+  REQUIRE(following.wait_for_words("one two three four five "));
+  following.end();
+  write(path, MadeLog(5).line({.text = "six"}).bytes.substr(MadeLog(5).bytes.size()), true);
+  CHECK(following.wait_for_end());
+}
+
 TEST_CASE("debug cat: --follow ends at a file that is no record log", "[control][ttctl]") {
   TempDir folder;
   write(folder / "text", "no record log\n");

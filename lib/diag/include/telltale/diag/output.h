@@ -37,7 +37,7 @@ class TELLTALE_EXPORT Sink {
 };
 
 // One bit per sink a level goes to.
-enum Route : std::uint8_t { kToStdout = 1, kToStderr = 2, kToLogFile = 4, kToExtra = 8 };
+enum Route : std::uint8_t { kToStdout = 1, kToStderr = 2, kToLogFile = 4, kToExtra = 8, kToBinary = 16 };
 using Routes = std::array<std::uint8_t, kLevels>;  // by Level
 // Before anything is configured: all to stderr.
 inline constexpr Routes kRoutesToStderr{kToStderr, kToStderr, kToStderr, kToStderr,
@@ -62,7 +62,10 @@ struct OutputConfig {
   Routes routes = kRoutesToStderr;
   ShowLocation show_location = ShowLocation::kDebugLines;
   std::string log_file;  // path of diags.log; empty = none. Appended to, created with mode 0600.
-  RollSettings roll;
+  // Path of the binary log, diags.blog: records unformatted, for `ttctl debug cat`. A regular file; empty = none.
+  // One that was there before is rolled. What goes there alone is not formatted here.
+  std::string binary_file;
+  RollSettings roll;  // of both files
 };
 
 // Starts the backend if it is not running, and applies the configuration: lines written before the call
