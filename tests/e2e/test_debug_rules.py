@@ -248,7 +248,7 @@ def test_follow_shows_all_lines_of_the_next_transaction_that_matches_and_no_othe
 
 def test_follow_ends_when_nothing_matches_in_time(proxy):
     done = proxy.ctl("debug", "follow", "--next", "--path", "no-such-path", "--for", "300ms")
-    assert done.returncode == 0 and done.stdout == "no transaction matched in time\n"
+    assert done.returncode == 0 and done.stdout == "no transaction matched before the lease ended\n"
     get(proxy.port, "/bytes/1?no-such-path")
     assert debug_lines(proxy) == []
 
@@ -258,7 +258,7 @@ def test_follow_is_one_at_a_time_and_ends_with_its_lease(proxy):
     second = proxy.ctl("debug", "follow", "--next")
     assert second.returncode == 1 and "one at a time" in second.stderr
     proxy.ctl_ok("debug", "disable")
-    assert shown() == "no transaction matched in time\n"
+    assert shown() == "no transaction matched before the lease ended\n"
     shown = follow(proxy)
     get(proxy.port, "/bytes/1?now-it-is")
     assert "now-it-is" in shown()

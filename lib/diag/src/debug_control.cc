@@ -9,6 +9,7 @@
 #include "change_sources.h"
 #include "client_filter.h"
 #include "debug_control_change.h"
+#include "preview.h"
 #include "registry.h"
 #include "string_tag.h"
 
@@ -114,6 +115,11 @@ std::size_t all_off() {
     next->by_number[kRecorderSource] = now.sources->by_number[kRecorderSource];
   }
   (void)apply({next, kLasting, std::nullopt});  // matches nothing new, so nothing can refuse
+  if (now.sources != nullptr) {
+    for (const Sources::OpenLease& open : now.sources->leases) {
+      if (open.lease.kind == LeaseKind::kCount) note_preview_end(open.lease.id, std::chrono::steady_clock::now());
+    }
+  }
   return leases;
 }
 

@@ -10,6 +10,7 @@
 
 #include "change_sources.h"
 #include "debug_control_change.h"
+#include "preview.h"
 #include "registry.h"
 
 namespace telltale::diag {
@@ -42,6 +43,13 @@ std::vector<Lease> close_leases(Sources& sources, Ends ends) {
     return true;
   });
   return closed;
+}
+
+// Once they are out of what is in force.
+void tell_previews(const std::vector<Lease>& ended) noexcept {
+  for (const Lease& lease : ended) {
+    if (lease.kind == LeaseKind::kCount) note_preview_end(lease.id, std::chrono::steady_clock::now());
+  }
 }
 
 tl::expected<Source, Refusal> compile(const LeaseRequest& request) {
@@ -99,8 +107,10 @@ tl::expected<OpenedLease, Refusal> open_lease(const LeaseRequest& request, Stead
 
   std::lock_guard changes(registry().changes);
   std::shared_ptr<Sources> next = copy_of_sources();
+  std::vector<Lease> replaced;
   if (request.replaces != 0) {
-    if (close_leases(*next, [&](const auto& open) { return open.lease.id == request.replaces; }).empty()) {
+    replaced = close_leases(*next, [&](const auto& open) { return open.lease.id == request.replaces; });
+    if (replaced.empty()) {
       return tl::unexpected(Refusal{fmt::format("no lease {} is open", request.replaces), std::nullopt});
     }
   } else if (!request.append && request.kind == LeaseKind::kPrint) {
@@ -123,6 +133,7 @@ tl::expected<OpenedLease, Refusal> open_lease(const LeaseRequest& request, Stead
   registry().meters.open(*number, request.max_lines);
   auto applied = apply({next, kept, number});
   if (!applied) return tl::unexpected(std::move(applied.error()));
+  tell_previews(replaced);
   ++last_lease_id;
   last_number = *number;
   return OpenedLease{std::move(lease), std::move(applied->tags_on), applied->sites_on};
@@ -146,6 +157,7 @@ std::vector<Lease> end_those(Ends ends) {
   std::vector<Lease> ended = close_leases(*next, ends);
   if (ended.empty()) return ended;
   (void)apply({next, kLasting | lease_bits(*next), std::nullopt});  // matches nothing new, so nothing can refuse
+  tell_previews(ended);
   return ended;
 }
 }  // namespace

@@ -7,12 +7,14 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 
 #include <fmt/format.h>
 
 #include "line.h"
+#include "preview.h"
 #include "record_reader.h"
 #include "registry.h"
 
@@ -32,6 +34,20 @@ struct Running {
 Running& running() {
   static Running* one = new Running;
   return *one;
+}
+
+// The lease of kind kCount that ended last; there is one at a time. `at` is written before `lease`, with release.
+struct Ended {
+  std::atomic<std::uint64_t> lease{0};
+  std::atomic<SteadyTime::rep> at{0};
+};
+constinit Ended ended;
+
+// When the preview's lease was ended, or will end.
+SteadyTime end_of(const Running& one) {
+  if (ended.lease.load(std::memory_order_acquire) != one.id) return one.ends;
+  const SteadyTime at{SteadyTime::duration{ended.at.load(std::memory_order_relaxed)}};
+  return std::clamp(at, one.began, one.ends);
 }
 
 // What a line of this site is long: from those it has written, else from its format.
@@ -129,6 +145,11 @@ Preview difference(const Running& from) {
 
 }  // namespace
 
+void note_preview_end(std::uint64_t lease, SteadyTime at) noexcept {
+  ended.at.store(at.time_since_epoch().count(), std::memory_order_relaxed);
+  ended.lease.store(lease, std::memory_order_release);
+}
+
 tl::expected<OpenedLease, Refusal> begin_preview(LeaseRequest request, SteadyTime now) {
   if (!request.duration || *request.duration > kPreviewMax) {
     return tl::unexpected(Refusal{fmt::format("a preview takes at most {} s", kPreviewMax.count()), std::nullopt});
@@ -138,7 +159,7 @@ tl::expected<OpenedLease, Refusal> begin_preview(LeaseRequest request, SteadyTim
   request.replaces = 0;
   Running& one = running();
   std::lock_guard guard(one.mutex);
-  if (!one.over && now < one.ends)
+  if (!one.over && now < end_of(one))
     return tl::unexpected(Refusal{"a preview is running; there is one at a time", std::nullopt});
   if (!one.over) (void)end_lease(one.id);
   Registry& all = registry();
@@ -166,10 +187,11 @@ tl::expected<Preview, Refusal> end_preview(std::uint64_t id, SteadyTime now) {
   if (one.id == 0 || id != one.id || one.over) {
     return tl::unexpected(Refusal{fmt::format("{} is no preview that is running", id), std::nullopt});
   }
-  (void)end_lease(id);  // where its time was up, it is gone already
+  const SteadyTime end = std::min(now, end_of(one));
+  (void)end_lease(id);  // where its time was up, or somebody ended it, it is gone already
   one.over = true;
   Preview preview = difference(one);
-  preview.time = std::min(now, one.ends) - one.began;
+  preview.time = end - one.began;
   double seconds = std::max(preview.time.count(), 1e-3);
   preview.core_share = static_cast<double>(preview.lines) / seconds * nanoseconds_per_line() * 1e-9;
   return preview;

@@ -202,7 +202,7 @@ std::string render_followed(const json::object& answer) {
   }
   std::string transaction = optional(answer, "transaction");
   if (transaction.empty()) {
-    return lines + (text(answer.at("state")) == "interrupted" ? "interrupted: no transaction had matched\n" : "no transaction matched in time\n");
+    return lines + (text(answer.at("state")) == "interrupted" ? "interrupted: no transaction had matched\n" : "no transaction matched before the lease ended\n");
   }
   return lines + fmt::format("transaction {}: {}\n", transaction, text(answer.at("state")));
 }

@@ -276,6 +276,33 @@ TEST_CASE("Preview: what prints goes on printing, and is counted too", "[diag][p
   CHECK(end->tags.size() == 3);
 }
 
+TEST_CASE("Preview: one that somebody else ends tells the time it counted, and makes room for another", "[diag][preview]") {
+  CleanDebug clean;
+  const LeaseRequest request{.tags = "test_list", .client_ip = "", .duration = std::chrono::seconds{60}};
+  for (bool by_all_off : {false, true}) {
+    const auto began = std::chrono::steady_clock::now();
+    auto opened = begin_preview(request, began);
+    REQUIRE(opened);
+    if (by_all_off) {
+      (void)all_off();
+    } else {
+      REQUIRE(end_lease(opened->lease.id));
+    }
+    auto preview = end_preview(opened->lease.id, began + std::chrono::seconds{60});
+    REQUIRE(preview);
+    CHECK(preview->time < std::chrono::seconds{60});
+    CHECK(preview->time >= std::chrono::seconds{0});
+
+    auto left_alone = begin_preview(request, std::chrono::steady_clock::now());
+    REQUIRE(left_alone);
+    CHECK_FALSE(begin_preview(request, std::chrono::steady_clock::now()));
+    REQUIRE(end_lease(left_alone->lease.id));
+    auto next = begin_preview(request, std::chrono::steady_clock::now());
+    REQUIRE(next);
+    REQUIRE(end_preview(next->lease.id, std::chrono::steady_clock::now()));
+  }
+}
+
 TEST_CASE("Preview: 60 s are taken, more and none are refused", "[diag][preview]") {
   CleanDebug clean;
   auto preview = begin_preview({.tags = "x", .duration = kPreviewMax});
