@@ -393,6 +393,18 @@ def test_the_workers_lines_are_picked_from_a_dump():
     assert debug.transactions_of_dump("".join(json.dumps(event) + "\n" for event in events)) == [3, 0]
 
 
+@pytest.mark.parametrize("name, fact", [
+    (TEXT, "kept + counted drops = produced"), (BINARY, "kept + counted drops = produced"),
+    (CLIENT, "kept + counted drops = produced"),
+])
+def test_no_line_is_lost_uncounted_while_it_is_measured(name, fact):
+    done = load("--debug", name, "--rounds", "2", "--requests", "6400", "--share-core",
+                env={**os.environ, "TELLTALE_BUILD": str(BUILD)})
+    assert done.returncode == 0, done.stderr
+    judged = [line for line in done.stdout.splitlines() if f"{name}" in line and fact in line]
+    assert len(judged) == 1 and judged[0].startswith("met"), done.stdout
+
+
 @pytest.mark.parametrize("name", figures.PEER_NAMES)
 def test_every_peer_has_a_configuration_without_a_gap(name):
     assert list(PEERS) == list(figures.PEER_NAMES)
