@@ -70,5 +70,9 @@
   TEXT(kDiagsOutputEmergency, "proxy.config.diags.output.emergency", kOutputLetters, "EL", kLive, "Where lines of level emergency go.") \
   TEXT(kDiagsLogfileFilename, "proxy.config.diags.logfile.filename", kFileName, "diags.log", kRestart, "The diagnostics file, in the log folder.") \
   INTEGER(kDiagRingSize, "proxy.config.telltale.diag.ring_size", kBytesPowerOfTwo, 65536, 16777216, 262144, kRestart, "How many bytes of lines each thread can have waiting for the writer; more are dropped and counted.") \
+  INTEGER(kRecorderEnabled, "proxy.config.telltale.recorder.enabled", kSwitch, 0, 1, 1, kRestart, "1 keeps each thread's last lines where 'ttctl recorder dump' finds them after any death of the process; 0 keeps them in its own memory only.") \
+  TEXT(kRecorderPath, "proxy.config.telltale.recorder.path", kFolder, "", kRestart, "The folder of the flight recorder, which should be on a tmpfs because a disk can make a thread wait; by default the folder recorder below --runtime where that is on one, else one below /dev/shm to which a link of that name leads.") \
+  INTEGER(kRecorderKeep, "proxy.config.telltale.recorder.keep", kNumber, 0, 100, 3, kRestart, "How many recorders of former processes are kept there; the oldest go when the daemon starts.") \
+  TEXT(kRecorderTags, "proxy.config.telltale.recorder.tags", kTagsOrNone, "", kLive, "Tags whose debug lines go into the flight recorder alone, without output; those that are on for output are in it anyway.") \
   INTEGER(kStopDrainTimeout, "proxy.config.telltale.stop.drain_timeout", kSeconds, 0, 3600, 5, kLive, "How long a stop waits for requests under way.")
 // clang-format on

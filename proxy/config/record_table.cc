@@ -63,6 +63,7 @@ std::string expectation(Record record) {
     case Kind::kOutputLetters: return "letters of O (stdout), E (stderr), L (diags.log) and B (diags.blog, binary), or none";
     case Kind::kAddressSet: return "addresses or ADDRESS/BITS, separated by commas, or none";
     case Kind::kTagPattern: return "a pattern for the start of tags, such as http|dns";
+    case Kind::kTagsOrNone: return "a pattern for the start of tags, such as http|dns, or none";
     case Kind::kDebugRules: return "[-]KEY=VALUE ... with the keys tag, file, function, line, module and text; ';' between rules";
     case Kind::kFileName: return "a file name without a folder";
     case Kind::kFraction: return "a decimal number from 0 to 1, such as 0.10";

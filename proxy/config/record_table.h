@@ -37,6 +37,7 @@ enum class Kind : std::uint8_t {
   kOutputLetters,  // letters of O, E and L, each at most once; empty = nowhere
   kAddressSet,     // address_set.h; empty = nobody
   kTagPattern,     // the pattern language is lib/diag's, see TagPatternCheck in validate.h
+  kTagsOrNone,     // the same; empty = none
   kDebugRules,     // lib/diag's too; empty = none
   kFileName,       // one file name without a folder
   kFraction,       // 0 to 1, decimal: "0.10"

@@ -15,7 +15,8 @@ std::string_view type_words(Kind kind) {
     case Kind::kServerPorts: return "ports";
     case Kind::kOutputLetters: return "output letters";
     case Kind::kAddressSet: return "addresses";
-    case Kind::kTagPattern: return "tag pattern";
+    case Kind::kTagPattern:
+    case Kind::kTagsOrNone: return "tag pattern";
     case Kind::kDebugRules: return "debug rules";
     case Kind::kFileName: return "file name";
     case Kind::kFraction: return "decimal number, 0 to 1";

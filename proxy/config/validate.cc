@@ -91,6 +91,7 @@ Fault text_fault(const RecordInfo& record, std::string_view text, const DebugChe
     case Kind::kTagPattern:
       if (checks.tags) return checks.tags(text);
       return text.empty() ? Fault("the pattern is empty") : Fault();
+    case Kind::kTagsOrNone: return checks.tags && !text.empty() ? checks.tags(text) : Fault();
     case Kind::kDebugRules: return checks.rules ? checks.rules(text) : Fault();
     case Kind::kFileName: return file_name_fault(text);
     case Kind::kFraction: return fraction_fault(text);

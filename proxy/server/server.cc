@@ -17,6 +17,7 @@
 #include "config/server_ports.h"
 #include "hint/near_names.h"
 #include "plugin/loader.h"
+#include "server/flight_recorder.h"
 #include "server/settings.h"
 #include "server/status.h"
 
@@ -85,9 +86,11 @@ tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(co
     return tl::unexpected(std::vector{fmt::format("{}: cannot make the log folder: {}", server->log_dir_.string(), failed.message())});
   }
   diag::set_ring_bytes(static_cast<std::size_t>(server->records_.integer(Record::kDiagRingSize)));
+  start_recorder(server->records_, options.config_dir, options.runtime_dir);
   if (auto opened = server->configure_output(server->records_); !opened) return tl::unexpected(std::vector{opened.error()});
   for (const std::string& note : notes) diag::note("{}", note);
   if (auto set = diag::set_base(debug_base(server->records_)); !set) return tl::unexpected(std::vector{set.error().what});
+  if (auto set = arm_recorder(server->records_); !set) return tl::unexpected(std::vector{set.error().what});
 
   // Debug is set by now: lines of a plugin's static initialisers come out.
   if (auto problems = server->load_plugins(); !problems.empty()) return tl::unexpected(problems);
@@ -219,8 +222,13 @@ tl::expected<void, std::string> Server::configure_output(const config::Records& 
 tl::expected<void, control::Error> Server::apply(const config::Records& records, config::RemapTablePtr remap) {
   diag::Base base = debug_base(records);
   if (auto set = diag::set_base(base); !set) return tl::unexpected(control::Error{set.error().what, set.error().offset, "value"});
+  if (auto set = arm_recorder(records); !set) {
+    (void)diag::set_base(debug_base(records_));
+    return tl::unexpected(control::Error{set.error().what, set.error().offset, "value"});
+  }
   if (auto set = configure_output(records); !set) {
     (void)diag::set_base(debug_base(records_));
+    (void)arm_recorder(records_);
     return tl::unexpected(control::Error{set.error(), {}, {}});
   }
   records_ = records;
@@ -248,8 +256,9 @@ control::Result<control::Record> Server::config_set(const std::string& name, con
   auto id = config::find_record(name);
   if (!id) return tl::unexpected(to_error(config::not_offered(name), "name"));
   const config::Kind kind = config::info(*id).kind;
-  if (kind == config::Kind::kTagPattern || kind == config::Kind::kDebugRules) {
-    if (auto refusal = kind == config::Kind::kTagPattern ? diag::check_tag_pattern(value) : diag::check_rules(value)) {
+  const bool is_pattern = kind == config::Kind::kTagPattern || (kind == config::Kind::kTagsOrNone && !value.empty());
+  if (is_pattern || kind == config::Kind::kDebugRules) {
+    if (auto refusal = is_pattern ? diag::check_tag_pattern(value) : diag::check_rules(value)) {
       return tl::unexpected(control::Error{fmt::format("{}: {}", name, refusal->what), refusal->offset, "value"});
     }
   }

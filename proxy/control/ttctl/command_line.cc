@@ -13,6 +13,7 @@
 #include "control/query.h"
 #include "control/ttctl/debug_commands.h"
 #include "control/ttctl/printable.h"
+#include "control/ttctl/recorder_commands.h"
 #include "control/utf8.h"
 #include "hint/near_words.h"
 
@@ -49,6 +50,7 @@ class Parser {
                 ".\nExit status: 0 done, 1 refused by the daemon or a file with an error, 2 wrong command line, 3 no answer from the daemon.");
     add_config();
     debug_.emplace(group("debug", "switch debug output, and see what is on"), command_);
+    recorder_.emplace(group("recorder", "the last lines of a daemon, whatever became of it"), command_, given_.config);
     command(app_, "status", "what the daemon is doing", [this] { ask("GET", "/v1/status", render_status); });
     command(app_, "stop", "stop the daemon, and wait until it has ended", [this] {
       ask("POST", "/v1/stop", render_stopping);
@@ -143,6 +145,7 @@ class Parser {
   CLI::App app_{"Commands a running telltale daemon through its control socket."};
   Given given_;
   Command command_;
+  std::optional<RecorderCommands> recorder_;
   std::optional<DebugCommands> debug_;  // made when app_ is as its commands shall be
 };
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon with a configuration folder of its own, and its control program."""
 import json
+import shutil
 import socket
 import subprocess
 
@@ -118,3 +119,6 @@ class Daemon:
 
     def close(self):
         self.process.kill()
+        recorder = self.runtime / "recorder"
+        if recorder.is_symlink() and str(recorder.readlink()).startswith("/dev/shm/telltale-"):
+            shutil.rmtree(recorder.readlink(), ignore_errors=True)

@@ -174,6 +174,14 @@ TEST_CASE("recorder: after any death the last lines of every thread are there, u
     CHECK(dumped.problems.empty());
     CHECK(has_line(dumped, "[main] NOTE the recorder is on"));
     CHECK_FALSE(has_line(dumped, "never recorded"));
+    for (const char* text : {"(flood_both) of both", "(flood_nested) inner", "(flood_nested) outer around 7",
+                             "(flood_control) by a control 1", "(flood_string) by a string tag"}) {
+      const std::string line(text);
+      INFO(line);
+      CHECK(std::count_if(dumped.others.begin(), dumped.others.end(), [&](const std::string& other) {
+              return other.find(line) != std::string::npos;
+            }) == 1);
+    }
     CHECK_FALSE(has_line(dumped, "before the recorder"));
   }
 }

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +29,7 @@
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/printf.h>
 #include <telltale/diag/recorder.h>
 #include <telltale/diag/scope.h>
 
@@ -38,6 +40,8 @@ namespace {
 
 constexpr DbgCtl flood_dbg{"flood"};
 constexpr DbgCtl quiet_dbg{"quiet"};
+constexpr DbgCtl both_dbg{"flood_both"};
+constexpr DbgCtl nested_dbg{"flood_nested"};
 constexpr int kThreads = 3;
 constexpr int kSkipped = 77;
 
@@ -63,6 +67,32 @@ void wait_for(std::uint64_t lines) {
 
 void start_floods() {
   for (int t = 0; t < kThreads; ++t) std::thread(flood, t).detach();
+}
+
+[[gnu::format(printf, 2, 3)]] void print(const char* tag, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  write_printf({Level::kDebug, tag, "recorder_child.cc", "print", 1, format}, arguments);
+  va_end(arguments);
+}
+
+int inner() {
+  Dbg(nested_dbg, "inner");
+  return 7;
+}
+
+// Each flavour once, while debug is on for flood_both alone and the recorder for flood.
+void write_each_flavour() {
+  if (!set_base({Mode::kOn, "flood_both", ""})) std::exit(8);
+  Dbg(both_dbg, "of both");
+  Dbg(nested_dbg, "outer around {}", inner());
+  Place place{.file = "recorder_child.cc", .function = "print", .format = "by a control %d", .line = 1};
+  static RuntimeControl control("flood_control"), quiet("quiet_control");
+  if (control.on_at(place)) print("flood_control", "by a control %d", 1);
+  if (quiet.on_at(place)) print("quiet_control", "never recorded");
+  if (string_tag_wanted_at("flood_string", place, false)) print("flood_string", "by a string %s", "tag");
+  if (string_tag_wanted_at("quiet_string", place, false)) print("quiet_string", "never recorded");
+  if (!set_base({})) std::exit(8);
 }
 
 // Children of a flooding process that write lines and end; then it kills itself.
@@ -134,6 +164,7 @@ int main(int argc, char** argv) {
   plugin_number("a plugin");
   note("the recorder is on");
   Dbg(quiet_dbg, "never recorded");
+  write_each_flavour();
   if (scenario == "fork") return forks();
   if (scenario == "live") {
     start_floods();
