@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ./tt load concludes is believed: its reading of h2load, its arithmetic and its clean-up are tested.
 
-No load is generated; a stand-in takes the place of h2load where a run is needed.
+Where a run is needed a stand-in takes the place of h2load, but where lines are counted that the daemon wrote.
 """
 import dataclasses
 import json
@@ -9,26 +9,26 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from telltale_e2e import wait_until
+from telltale_e2e.load import LOAD, load
 from telltale_e2e.process import BUILD
 
-LOAD = pathlib.Path(__file__).resolve().parents[2] / "perf" / "load"
-sys.path.insert(0, str(LOAD))
-from telltale_load import Failed, debug, figures, gates, h2load, machine, report  # noqa: E402
-from telltale_load.alternation import own_variants  # noqa: E402
-from telltale_load.latency import figures as latency, strace  # noqa: E402
-from telltale_load.latency.trouble import FullDisk  # noqa: E402
-from telltale_load.peers import PEERS  # noqa: E402
-from telltale_load.peers.peer import Peer  # noqa: E402
-from telltale_load.servers import free_port  # noqa: E402
-from telltale_load.figures import (BINARY, CLIENT, HAPROXY, OFF, OFF_AGAIN, RECORDER, TEXT, UNMATCHED,  # noqa: E402
+from telltale_load import Failed, debug, figures, gates, h2load, machine, report
+from telltale_load.alternation import own_variants
+from telltale_load.followed import FollowedClient
+from telltale_load.peers import PEERS
+from telltale_load.peers.peer import Peer
+from telltale_load.servers import free_port
+from telltale_load.figures import (BINARY, CLIENT, HAPROXY, OFF, OFF_AGAIN, RECORDER, TEXT, UNMATCHED,
                                    WRITING, Run, shared, third)
-from telltale_load.gates import MET, MISSED, NOT_JUDGED  # noqa: E402
+from telltale_load.gates import MET, MISSED, NOT_JUDGED
 
 GOOD = """\
 starting benchmark...
@@ -393,6 +393,50 @@ def test_the_workers_lines_are_picked_from_a_dump():
     assert debug.transactions_of_dump("".join(json.dumps(event) + "\n" for event in events)) == [3, 0]
 
 
+class OneClient:
+    """Serves one connection with the same answer to each request, `answers` times, and then closes it."""
+
+    def __init__(self, answer, answers):
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self.served, self.address = 0, None
+        self._thread = threading.Thread(target=self._serve, args=(answer, answers), daemon=True)
+        self._thread.start()
+
+    def _serve(self, answer, answers):
+        connection, (self.address, _) = self._server.accept()
+        with connection:
+            while self.served < answers and connection.recv(65536).endswith(b"\r\n\r\n"):
+                self.served += 1
+                for part in answer:
+                    connection.sendall(part)
+
+    def close(self):
+        self._thread.join(20)
+        self._server.close()
+
+
+def test_the_followed_client_comes_from_its_own_address_and_counts_what_was_answered():
+    server = OneClient([b"HTTP/1.1 200 OK\r\nContent-", b"Length: 5\r\n\r\nhe", b"llo"], 10**9)
+    client = FollowedClient(server.port, "/x", address="127.0.0.2", core=min(os.sched_getaffinity(0)), rate=10_000)
+    with client:
+        wait_until(lambda: client.requests >= 5, "five answers")
+    server.close()
+    assert server.address == "127.0.0.2"
+    assert client.requests == server.served
+
+
+@pytest.mark.parametrize("answer, why", [(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", "an answer began with b'HTTP/1.1 500"),
+                                         (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "the proxy closed its connection")])
+def test_a_followed_client_that_is_not_served_is_a_failure(answer, why):
+    server = OneClient([answer], 1)
+    client = FollowedClient(server.port, "/x", address="127.0.0.2", core=min(os.sched_getaffinity(0)), rate=10_000)
+    with pytest.raises(Failed, match=why):
+        with client:
+            wait_until(lambda: client.failure, "its failure")
+    server.close()
+
+
 @pytest.mark.parametrize("name, fact", [
     (TEXT, "kept + counted drops = produced"), (BINARY, "kept + counted drops = produced"),
     (CLIENT, "kept + counted drops = produced"),
@@ -457,78 +501,7 @@ def test_saved_results_hold_every_run():
     assert content["runs"][0]["cpu_us_per_request"] == 4.0
 
 
-# ---- latency
-
-def test_a_percentile_is_a_time_that_was_measured():
-    times = list(range(1, 101))
-    assert [latency.percentile(times, share) for share in (0, 0.5, 0.99, 1)] == [1, 50, 99, 100]
-    assert latency.percentile([5], 0.99) == 5
-    assert latency.percentile([1] * 98 + [7, 9], 0.99) == 7
-
-
-def latency_runs(p99, rate=100.0, **named):
-    out = []
-    for number in (1, 2, 3):
-        for variant, share in ((latency.OFF, (100, 100.0)), (latency.OFF_AGAIN, (110, 100.0)),
-                               (latency.TROUBLED, (p99, rate))):
-            out.append(latency.Run(number, "pipe", variant, 1000, share[1], 50, share[0] * number, 900, **named))
-    return out
-
-
-@pytest.mark.parametrize("p99, rate, expected", [
-    (125, 97.0, [MET, MET]), (126, 97.0, [MISSED, MET]), (125, 96.9, [MET, MISSED]), (50, 200.0, [MET, MET])])
-def test_gates_of_latency_and_throughput_in_trouble(p99, rate, expected):
-    assert [one.state for one in latency.verdicts(latency_runs(p99, rate), [])] == expected
-
-
-@pytest.mark.parametrize("slowest, answers, expected", [(1.0, 3, MET), (1.001, 3, MISSED), (0.0, 0, MISSED)])
-def test_ttctl_must_answer_within_a_second_where_that_is_judged(slowest, answers, expected):
-    runs = latency_runs(100, answers=answers, longest_answer_s=slowest)
-    runs += [dataclasses.replace(run, variant=latency.HARMLESS) for run in runs if run.variant == latency.OFF]
-    assert latency.verdicts(runs, [])[2].state == expected
-
-
-def test_a_fact_that_is_none_is_a_missed_gate():
-    facts = [latency.Fact("pipe", "what is lost is counted", met, "so") for met in (True, False)]
-    assert [one.state for one in latency.verdicts(latency_runs(100), facts)[2:]] == [MET, MISSED]
-
-
-def test_calls_are_counted_by_descriptor_and_what_strings_say_is_no_descriptor():
-    calls = strace.Calls("""\
-epoll_wait(5<anon_inode:[eventpoll]>, [{events=EPOLLIN, data={u32=1, u64=1}}], 64, -1) = 1
-recvfrom(9<socket:[77]>, "GET /\\"2</log>\\" HTTP/1.1", 4096, 0, NULL, NULL) = 20
-[pid  7] writev(2<pipe:[5]>, [{iov_base="x", iov_len=1}], 1) = 1
-epoll_ctl(5<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 2<pipe:[5]>, {events=0}) = 0
-write(3</var/log/a b>, "y", 1)          = 1
-futex(0x7f00, FUTEX_WAKE_PRIVATE, 1)    = 1
-strace: Process 7 detached
-""")
-    assert dict(calls.counts) == {"epoll_wait": 1, "recvfrom": 1, "writev": 1, "epoll_ctl": 1, "write": 1, "futex": 1}
-    assert dict(calls.on["pipe:[5]"]) == {"writev": 1, "epoll_ctl": 1}
-    assert dict(calls.on["/var/log/a b"]) == {"write": 1}
-    assert "/log" not in calls.on
-
-
-@pytest.mark.parametrize("trouble", ["pipe", "stopped-reader", "full-device", "full-disk", "pattern"])
-def test_in_each_kind_of_trouble_the_daemon_answers_counts_and_recovers(trouble):
-    if trouble == "full-disk" and FullDisk.missing():
-        pytest.skip(FullDisk.missing())
-    # As many as fill any ring, pipe or disk of it.
-    done = load("--trouble", trouble, "--rounds", "1", "--requests", "2560", script="latency.py",
-                env={**os.environ, "TELLTALE_BUILD": str(BUILD)})
-    assert done.returncode == 0, done.stderr
-    facts = [line for line in done.stdout.splitlines() if re.match(rf"(met|MISSED) +{trouble}: ", line)
-             and " times that of " not in line and "throughput" not in line and "within 1 s" not in line]
-    assert len(facts) == (1 if trouble == "pattern" else 4), done.stdout
-    assert all(line.startswith("met") for line in facts), facts
-
-
 # ---- the command
-
-def load(*arguments, script="load.py", **named):
-    return subprocess.run([sys.executable, LOAD / script, *arguments], capture_output=True, text=True, timeout=120,
-                          stdin=subprocess.DEVNULL, check=False, **named)
-
 
 @pytest.mark.parametrize("arguments, why", [
     (["--proto", "h3"], "no protocol 'h3'"),
@@ -543,16 +516,6 @@ def load(*arguments, script="load.py", **named):
 ])
 def test_a_wrong_command_line_is_refused_with_the_reason(arguments, why):
     done = load(*arguments)
-    assert done.returncode == 2
-    assert why in done.stderr
-
-
-@pytest.mark.parametrize("arguments, why", [
-    (["--trouble", "flood"], "flood"), (["--rounds", "0"], "'0' is not a whole number"),
-    (["--requests", "63"], "--requests 63 leaves some of 64 connections"), (["--debug", "text"], "--debug"),
-])
-def test_a_wrong_command_line_of_latency_is_refused_with_the_reason(arguments, why):
-    done = load(*arguments, script="latency.py")
     assert done.returncode == 2
     assert why in done.stderr
 

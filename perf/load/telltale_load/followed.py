@@ -17,6 +17,7 @@ _TIMEOUT_S = 20
 
 class FollowedClient:
     """A context manager: asks while the context lasts, at most `rate` times a second; `requests` have then been answered.
+    It ends at the first `failure`.
 
     Errors: Failed, on leaving, when an answer was no 200 or the connection ended.
     """
@@ -27,7 +28,7 @@ class FollowedClient:
         self._core = core
         self._pause_s = 1 / rate
         self.requests = 0
-        self._failure = None
+        self.failure = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         try:
@@ -44,8 +45,8 @@ class FollowedClient:
         self._over.set()
         self._thread.join()
         self._socket.close()
-        if self._failure:
-            raise Failed(f"the followed client: {self._failure}")
+        if self.failure:
+            raise Failed(f"the followed client: {self.failure}")
 
     def _run(self):
         os.sched_setaffinity(0, {self._core})  # of this thread
@@ -58,7 +59,7 @@ class FollowedClient:
                 self._read_answer()
                 self.requests += 1
         except (OSError, ValueError) as error:
-            self._failure = error
+            self.failure = error
 
     def _read_answer(self):
         got = b""
