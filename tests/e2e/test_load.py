@@ -387,10 +387,13 @@ def test_too_few_lines_of_the_recorder_are_no_evidence(transactions):
         debug.gaps(transactions)
 
 
-def test_the_workers_lines_are_picked_from_a_dump():
-    events = [{"thread": "worker-0", "tag": "http", "connection": 7, "transaction": 3}, {"thread": "main", "tag": "control"},
-              {"thread": "worker-0", "tag": "diag", "lost": 3}, {"tag": "diag"}, {"thread": "worker-0", "tag": "http1"}]
-    assert debug.transactions_of_dump("".join(json.dumps(event) + "\n" for event in events)) == [3, 0]
+def test_the_workers_lines_of_the_run_are_picked_from_a_dump():
+    since, worker = "2026-11-30T10:00:00.000002Z", {"time": "2026-11-30T10:00:00.000002Z", "thread": "worker-0"}
+    events = [worker | {"tag": "http", "connection": 7, "transaction": 3}, worker | {"thread": "main", "tag": "control"},
+              worker | {"tag": "diag", "lost": 3}, {"time": since, "tag": "diag"}, worker | {"tag": "http1"},
+              worker | {"time": "2026-11-30T10:00:00.000001Z", "tag": "http", "transaction": 2}]
+    text = "".join(json.dumps(event) + "\n" for event in events)
+    assert debug.transactions_of_dump(text, since) == [3, 0]
 
 
 class OneClient:
@@ -439,7 +442,7 @@ def test_a_followed_client_that_is_not_served_is_a_failure(answer, why):
 
 @pytest.mark.parametrize("name, fact", [
     (TEXT, "kept + counted drops = produced"), (BINARY, "kept + counted drops = produced"),
-    (CLIENT, "kept + counted drops = produced"),
+    (CLIENT, "kept + counted drops = produced"), (RECORDER, "each thread's newest lines are all there"),
 ])
 def test_no_line_is_lost_uncounted_while_it_is_measured(name, fact):
     done = load("--debug", name, "--rounds", "2", "--requests", "6400", "--share-core",

@@ -4,6 +4,7 @@
 The lines that are there to be read are counted by reading them, and compared with what the daemon counted: the hits
 of its sites, and its drops. Lines that tell of a loss, which the library writes of itself, are none of them.
 """
+import datetime
 import json
 import re
 import subprocess
@@ -93,6 +94,7 @@ class Recorder(Debug):
     """The newest lines of the worker are read from its directory, while the daemon lives."""
 
     def on(self):
+        self._since = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         self._telltale.set_record(_RECORDER_TAGS, self._tags)
 
     def off(self):
@@ -108,7 +110,7 @@ class Recorder(Debug):
             raise Failed(f"{' '.join(dump)} ended with status {done.returncode}: {done.stderr.strip()}")
         if self._newest not in done.stdout:
             raise Failed(f"the recorder does not have {self._newest}, which was asked for last")
-        transactions = transactions_of_dump(done.stdout)
+        transactions = transactions_of_dump(done.stdout, self._since)
         usual, missing = gaps(transactions)
         return Lines(usual * requests, len(transactions), missing)
 
@@ -169,8 +171,11 @@ def gaps(transactions):
     return usual, sum(usual - counts.get(transaction, 0) for transaction in whole)
 
 
-def transactions_of_dump(text):
-    """The transaction of each of a worker's lines, from the JSON lines of `ttctl recorder dump`."""
+def transactions_of_dump(text, since):
+    """The transaction of each of a worker's lines from a time on, from the JSON lines of `ttctl recorder dump`.
+
+    Before that time are lines of runs with other output, which the recorder has too, in rings of their own.
+    """
     events = map(json.loads, text.splitlines())
     return [event.get("transaction", 0) for event in events
-            if event.get("thread", "").startswith("worker-") and event.get("tag") != "diag"]
+            if event["time"] >= since and event.get("thread", "").startswith("worker-") and event.get("tag") != "diag"]
