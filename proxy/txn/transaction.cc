@@ -474,13 +474,13 @@ net::Task<void> Transaction::answer_options() {
 }
 
 net::Task<void> Transaction::fail(Failure failure, std::uint16_t status, std::string_view reason) {
-  Dbg(http_dbg, "answering {} ourselves: {} ({})", status, reason, http::failure_token(failure));
-  state_.counters.failures.add();
-  co_await send_own(failure, status, reason, true);
+  return send_own(failure, status, reason, true);
 }
 
 // An answer that plugins refuse is replaced by one that they are not asked about.
 net::Task<void> Transaction::send_own(Failure failure, std::uint16_t status, std::string_view reason, bool with_hooks) {
+  Dbg(http_dbg, "answering {} ourselves: {} ({})", status, reason, http::failure_token(failure));
+  state_.counters.failures.add();
   status_ = status;
   http::OwnAnswer answer = http::own_answer(failure, status, reason, state_.worker.wall_now());
   if (with_hooks) {
