@@ -36,6 +36,11 @@ constexpr auto kRecorderClockEvery = 1s;
 constexpr auto kRetryEvery = 1s;          // to tell of a loss where no line follows it
 constexpr std::int64_t kSmoothNs = 1'000'000;  // clock corrections below this do not move lines back
 
+// Only the backend writes these: no locked instruction.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t n) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
 constinit thread_local bool tl_is_backend __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
@@ -189,7 +194,7 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
       write_record(ring, header, record);
     }
   } catch (...) {  // out of memory
-    output_control().counters.lines_lost.fetch_add(1, std::memory_order_relaxed);
+    add(output_control().counters.lines_lost, 1);
   }
   ring.position += header.size_bytes;
   if (ring.position - ring.given_back >= ring.ring->capacity_bytes() / 16) ring.give_back();
@@ -208,7 +213,7 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   if (lanes == 0 && !captured) return;
   std::int64_t wall_ns = wall_ns_of(header);
   bool formatted = (lanes & ~kToBinary) != 0 || captured;
-  if (lanes != 0) output_control().counters.lines_written.fetch_add(1, std::memory_order_relaxed);
+  if (lanes != 0) add(output_control().counters.lines_written, 1);
   if (binary_of(lanes) != nullptr) write_binary(ring, header, record, wall_ns, formatted);
   if (!formatted) return;
   RecordReader arguments(record, header);
@@ -233,8 +238,8 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
 void Backend::note_site(std::uint32_t site) {
   const SiteEntry* entry = site_by_number(site);
   if (entry == nullptr) return;
-  entry->history->lines.fetch_add(1, std::memory_order_relaxed);
-  entry->history->bytes.fetch_add(line_.size(), std::memory_order_relaxed);
+  add(entry->history->lines, 1);
+  add(entry->history->bytes, line_.size());
   keep_last_line(entry->history->number, line_);
 }
 
@@ -275,7 +280,7 @@ void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, Level
 // To the lanes that take lines; counted for all.
 void Backend::write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, std::uint8_t lanes,
                              std::string_view text) {
-  if (lanes != 0) output_control().counters.lines_written.fetch_add(1, std::memory_order_relaxed);
+  if (lanes != 0) add(output_control().counters.lines_written, 1);
   if ((lanes & ~kToBinary) == 0) return;
   LineHead head;
   head.wall_ns = wall_ns;
@@ -342,8 +347,8 @@ void Backend::write_lane(Lane& lane) {
   lane.shown.failing = lost > 0;
   if (lost > 0) {
     lane.lost += lost;
-    counters.lines_lost.fetch_add(lost, std::memory_order_relaxed);
-    counters.sink_errors.fetch_add(1, std::memory_order_relaxed);
+    add(counters.lines_lost, lost);
+    add(counters.sink_errors, 1);
     lane.shown.lost += lost;
     ++lane.shown.errors;
     lane.shown.last_error = lane.reason;

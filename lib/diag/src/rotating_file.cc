@@ -264,7 +264,8 @@ bool RotatingFile::reopen(FileTime now) {
     ::close(*opened);
   } else {
     adopt(*opened);
-    tidy(now);
+    // Somebody has put it there.
+    if (!is_rolled() || !first_entry_ || kind_.goes_on() || !roll(now)) tidy(now);
   }
   ++reopens_;
   if (told_closed_) say(Level::kNote, fmt::format("{} is open again", path_));

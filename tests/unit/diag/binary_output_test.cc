@@ -190,6 +190,18 @@ TEST_CASE("binary log: moved away, deleted and configured anew, each file stands
   write_some(3);
   second += capture.text();
   CHECK(lines_of(folder / "diags.blog") == second);
+  // Nor is one appended to that somebody else has put there.
+  std::filesystem::rename(folder / "diags.blog", folder / "moved again");
+  folder.write("diags.blog", "a text\n");
+  configure(config);
+  write_some(3);
+  CHECK(lines_of(folder / "diags.blog") == capture.text());
+  std::vector<std::string> names = folder.names();
+  REQUIRE(names.size() == 4);
+  CHECK(parse_rolled_name("diags.blog", names[1]));
+  CHECK(folder.read(names[1]) == "a text\n");
+  std::filesystem::remove(folder / names[1]);
+  std::filesystem::rename(folder / "moved again", folder / "diags.blog");
   // One that was there before is not appended to.
   config.binary_file.clear();
   config.routes.fill(kToExtra);
