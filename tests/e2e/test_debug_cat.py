@@ -28,14 +28,14 @@ def blog(daemon):
     return daemon.runtime / "logs" / "diags.blog"
 
 
-def run_cat(*arguments):
+def run_cat(*arguments, stdin=subprocess.DEVNULL):
     return subprocess.run([program("ttctl"), "debug", "cat", *map(str, arguments)], capture_output=True, timeout=30,
-                          check=False, stdin=subprocess.DEVNULL)
+                          check=False, stdin=stdin)
 
 
-def cat(*arguments):
+def cat(*arguments, **named):
     """Asks no daemon: it may be gone."""
-    done = run_cat(*arguments)
+    done = run_cat(*arguments, **named)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode()
 
@@ -60,6 +60,8 @@ def test_cat_shows_what_the_text_log_has_line_for_line(start, show):
     text = daemon.diags_log()
     assert len(text.splitlines()) > 500
     assert cat(blog(daemon)) == text
+    with open(blog(daemon), "rb") as stdin:
+        assert cat("-", stdin=stdin) == text
 
 
 def test_what_goes_to_the_binary_log_alone_is_in_no_text(start):

@@ -32,15 +32,20 @@ class Merge {
  public:
   Merge(const Output& output, diag::LogPrinter& printer) : output_(output), printer_(printer) {}
 
-  // Many files are not open at once: one is opened when its first event is due.
-  void add(const std::string& path) {
+  // Many files are not open at once: one is opened again when its first event is due. A pipe has no second time.
+  void add(const std::string& named) {
+    const std::string path = named == "-" ? "/dev/stdin" : named;
     auto file = LogFile::open(path);
     if (!file) return complain(file.error());
-    LogEvent event;
-    LogFile::Got got;
-    while ((got = (*file)->next(event)) == LogFile::Got::kBad) {
+    Open open{std::move(*file), {}};
+    if (!open.file->regular()) {
+      if (advance(open)) open_.push_back(std::move(open));
+      return;
     }
-    waiting_.push_back({path, got == LogFile::Got::kEvent ? Moment::of(event) : Moment{}});
+    LogFile::Got got;
+    while ((got = open.file->next(open.event)) == LogFile::Got::kBad) {
+    }
+    waiting_.push_back({path, got == LogFile::Got::kEvent ? Moment::of(open.event) : Moment{}});
   }
 
   // False: nobody reads any more.

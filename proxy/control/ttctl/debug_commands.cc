@@ -94,7 +94,7 @@ DebugCommands::DebugCommands(CLI::App& debug, Command& command) : debug_(debug),
 void DebugCommands::add_cat() {
   CLI::App& cat = add("cat", "the lines of binary logs (diags.blog, rolled and compressed ones too); asks no daemon",
                       &DebugCommands::cat);
-  cat.add_option("FILE", files_, "merged by time where there are several")->required();
+  cat.add_option("FILE", files_, "merged by time where there are several; - is stdin")->required();
   log_options_.add_to(cat);
   cat.add_flag("--follow", follow_file_, "show what the file grows by, over rotation; of one file")->excludes(log_options_.group());
 }

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <boost/json.hpp>
+#include <unistd.h>
 #include <zstd.h>
 
 #include "control/ttctl/debug_cat.h"
@@ -180,6 +181,26 @@ TEST_CASE("debug cat: what is wrong with a file is told with its name and place,
   CHECK(outcome.err.find((folder / "text") + ", at byte 0: no record log, expected a start frame\n") != std::string::npos);
   CHECK(outcome.err.find((folder / "none") + " cannot be opened: No such file or directory\n") != std::string::npos);
   CHECK(cat({folder.path()}).err.find("cannot be read: Is a directory") != std::string::npos);
+}
+
+TEST_CASE("debug cat: a pipe is read once", "[control][ttctl]") {
+  TempDir folder;
+  MadeLog log, other(2);
+  log.line({.text = "a", .second = 1}).line({.text = "c", .second = 3});
+  write(folder / "log", other.line({.text = "b", .second = 2}).bytes);
+  auto piped = [&](const std::string& bytes) {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    REQUIRE(::write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    ::close(ends[1]);
+    Outcome outcome = cat({"/dev/fd/" + std::to_string(ends[0]), folder / "log"});
+    ::close(ends[0]);
+    return outcome;
+  };
+  CHECK(words(piped(log.bytes).out) == "a b c ");
+  Outcome bad = piped("no record log\n");
+  CHECK(words(bad.out) == "b ");
+  CHECK(bad.err.find(", at byte 0: no record log, expected a start frame\n") != std::string::npos);
 }
 
 TEST_CASE("debug cat: a cut last line is an end", "[control][ttctl]") {
