@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See binary_sink.h; tested in binary_sink_test.cc.
+// See binary_sink.h; tested in binary_output_test.cc.
 #include "binary_sink.h"
 
 #include <sys/stat.h>

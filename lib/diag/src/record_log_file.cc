@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See record_log_file.h; tested in record_log_file_test.cc.
+// See record_log_file.h; tested in debug_cat_test.cc.
 #include "record_log_file.h"
 
 #include <fcntl.h>

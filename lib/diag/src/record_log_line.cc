@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See record_log_line.h; tested in record_log_line_test.cc.
+// See record_log_line.h; tested in record_log_test.cc.
 #include "record_log_line.h"
 
 #include <algorithm>
