@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from telltale_e2e import Connection, get, parse_lines
+from telltale_e2e import Connection, Truncated, get, parse_lines
 from telltale_e2e.process import program
 from telltale_e2e.waiting import wait_until
 
@@ -147,6 +147,34 @@ def test_a_moved_log_and_a_restart_begin_files_that_stand_alone(start):
     assert "first" in cat(moved) and "second" in cat(rolled[0]) and "third" in cat(blog(daemon))
     # Whatever order they are named in.
     assert cat(blog(daemon), moved, rolled[0]) == daemon.diags_log()
+
+
+def test_what_a_killed_daemon_has_written_is_read_and_the_next_one_begins_anew(start):
+    daemon = start({"debug": "B"}, "-T", ".*")
+    ended = threading.Event()
+
+    def flood():
+        while not ended.is_set():
+            try:
+                get(daemon.port, "/bytes/1?flood")
+            except (OSError, Truncated):
+                return
+    threads = [threading.Thread(target=flood) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        wait_until(lambda: blog(daemon).stat().st_size > 200_000, "a flood")
+        daemon.process.kill()
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+    lines = parse_lines(cat(blog(daemon)))
+    assert len(lines) > 1000 and lines[-1].level == "DEBUG"
+    daemon.start()
+    daemon.stop()
+    (rolled,) = [path for path in blog(daemon).parent.iterdir() if path.name.startswith("diags.blog.")]
+    assert parse_lines(cat(rolled)) == lines
 
 
 def test_follow_shows_lines_as_they_come_and_goes_on_in_the_next_file(start):
