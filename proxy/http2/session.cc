@@ -213,6 +213,7 @@ Session::Written Session::write() {
   }
   if (sent != 0 || !was_unsent) {
     write_until_ = stream_->worker().now() + settings_.client_inactivity_max;
+    untaken_ = stream_->untaken();
     if (was_unsent) {
       unsent_.erase(0, sent);
     } else {
@@ -263,7 +264,7 @@ net::Detached Session::flusher() {
       arm();
       wake = co_await stream_->writable();
       if (over_ || broken_) break;
-      if (wake == net::Wake::kTimeout && stream_->worker().now() < write_until_) continue;
+      if (wake == net::Wake::kTimeout && !client_is_stuck()) continue;
       if (wake != net::Wake::kReady) {
         fail(wake == net::Wake::kTimeout ? "the client took nothing for too long" : "the worker is stopping");
         break;
@@ -281,6 +282,15 @@ net::Detached Session::flusher() {
   flusher_runs_ = false;
   if (drained_.waiting()) drained_.open();
   if (over_) over_gate_.open();
+}
+
+// Whether the client has taken nothing for too long; a socket that waits to be writable again does not tell.
+bool Session::client_is_stuck() noexcept {
+  const net::SteadyTime now = stream_->worker().now();
+  if (now < write_until_) return false;
+  const std::size_t before = std::exchange(untaken_, stream_->untaken());
+  write_until_ = now + settings_.client_inactivity_max;
+  return untaken_ >= before;
 }
 
 // ---- time
@@ -308,7 +318,10 @@ void Session::expire() {
     end_with(NGHTTP2_NO_ERROR, "idle, keep-alive time is over");
   }
   check_at_ = net::kNever;
+  // While the socket is full no stream can send: whether the client is stuck is judged by the socket then.
+  const bool full = !unsent_.empty();
   for (const std::unique_ptr<Stream>& stream : streams_) {
+    if (full) stream->send_deadline_ = std::max(stream->send_deadline_, now + settings_.client_inactivity_max);
     stream->expire(now);
     check_at_ = std::min(check_at_, stream->deadline());
   }

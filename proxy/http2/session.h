@@ -77,6 +77,7 @@ class Session {
   Written write();
   std::size_t pack();
   bool over() const noexcept;
+  bool client_is_stuck() noexcept;
   void arm() noexcept;
   void expire();
   bool begin_drain();
@@ -140,6 +141,7 @@ class Session {
   net::SteadyTime idle_until_ = net::kNever;
   net::SteadyTime field_block_until_ = net::kNever;
   net::SteadyTime write_until_ = net::kNever;
+  std::size_t untaken_ = 0;  // by the client, when write_until_ was set
   net::SteadyTime check_at_ = net::kNever;  // no deadline of a stream is before it
 };
 

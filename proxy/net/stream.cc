@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <climits>
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -93,14 +95,19 @@ Task<Io> Stream::send_all(std::span<iovec> parts, std::chrono::milliseconds inac
     if (io.state == Io::kError) {
       co_return io;
     }
+    std::size_t before = 0;
     if (inactivity_max != kDeadlineAsItIs) {
       set_deadline(worker_.now() + inactivity_max);
+      before = untaken();
     }
     Wake wake;
     if (io.state == Io::kWantRead) {
       wake = co_await readable();
     } else {
       wake = co_await writable();
+    }
+    if (wake == Wake::kTimeout && untaken() < before) {
+      continue;  // slow, not stuck
     }
     if (wake != Wake::kReady) {
       co_return Io{Io::kError, total, wake == Wake::kTimeout ? ETIMEDOUT : ECANCELED};
@@ -133,6 +140,11 @@ Endpoint Stream::local() const noexcept {
     return {};
   }
   return Endpoint::from_sockaddr(address).value_or(Endpoint{});
+}
+
+std::size_t Stream::untaken() const noexcept {
+  int bytes = 0;
+  return ::ioctl(socket_.get(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 int Stream::pending_error() const noexcept {

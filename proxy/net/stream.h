@@ -59,7 +59,8 @@ class Stream {
   [[nodiscard]] Io send(std::span<const iovec> parts) noexcept;
   // Sends everything, waiting as often as it must; advances the parts past what is sent.
   // Returns kOk with all bytes, or kError; a deadline is kError with ETIMEDOUT, a stopping worker with ECANCELED.
-  // inactivity_max: the peer may take no byte for so long; each byte it takes sets the stream's deadline anew.
+  // inactivity_max: the peer may take no byte for so long. A socket becomes writable only when a third of its buffer,
+  // which may be megabytes, is free again; so a peer that is slow is looked at when the time is over.
   // Cost: beside the calls, one frame from the free list. REQUIRES: what parts points to lives until the end.
   static constexpr std::chrono::milliseconds kDeadlineAsItIs{0};
   [[nodiscard]] Task<Io> send_all(std::span<iovec> parts, std::chrono::milliseconds inactivity_max = kDeadlineAsItIs);
@@ -89,6 +90,8 @@ class Stream {
   [[nodiscard]] const Endpoint& peer() const noexcept { return peer_; }
   // Our end. Cost: a system call.
   [[nodiscard]] Endpoint local() const noexcept;
+  // Bytes that were sent and the peer's side has not taken; 0 where nobody knows. Cost: a system call.
+  [[nodiscard]] std::size_t untaken() const noexcept;
   // Takes the socket's error (SO_ERROR), 0 if none.
   [[nodiscard]] int pending_error() const noexcept;
   // The peer has ended its data or reset, as far as the loop has noticed; it notices also while nobody waits, once

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from telltale_e2e import get, h2, pattern, wait_until
+from telltale_e2e.client import read_slowly
 from telltale_e2e.h2 import Http2
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: no-store\r\n\r\nok"
@@ -243,6 +244,15 @@ def test_content_waits_for_the_connections_window_and_other_streams_get_theirs(p
         assert client.reply(3).status == 200
         client.send(h2.window_update(0, 10_000))
         assert client.reply(1).content == pattern(70000)
+
+
+def test_a_client_that_is_slow_but_takes_something_is_not_given_up(start_daemon, tt_origin):
+    daemon = start_daemon(origin_port=tt_origin.port, records={"http": {"transaction_no_activity_timeout_in": 1}})
+    windows = h2.settings(INITIAL_WINDOW_SIZE=2**31 - 1) + h2.window_update(0, 2**31 - 1 - 65535)
+    with Http2(daemon.port, first=h2.PREFACE + windows) as client:
+        client.request(1, "/bytes/8000000?cc=no-store")
+        client._in = read_slowly(client.socket, 3.5)
+        assert client.reply(1, open_windows=False).content == pattern(8000000)
 
 
 def test_a_zero_window_ends_by_the_time_out(start_daemon, tt_origin):

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from telltale_e2e import Connection, Truncated, free_port, get, h2, pattern, raw, request_bytes, wait_until
+from telltale_e2e.client import read_slowly
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: no-store\r\n\r\nok"
 SHORT_TIMES = {"http": {"transaction_no_activity_timeout_out": 1, "connect_attempts_timeout": 1}}
@@ -404,6 +405,15 @@ def test_a_slow_reader_holds_the_origin_back_and_memory_stays_flat(proxy):
             assert data, f"closed after {received} bytes"
             received += len(data)
     assert worst < 16 << 20, f"memory grew by {worst} bytes"
+
+
+def test_a_client_that_is_slow_but_takes_something_is_not_given_up(start_daemon, tt_origin):
+    """Slower than a third of the socket's buffer within the time-out, after which alone a socket is writable again."""
+    daemon = start_daemon(origin_port=tt_origin.port, records={"http": {"transaction_no_activity_timeout_in": 1}})
+    with Connection(daemon.port) as client:
+        client.send(request_bytes("GET", "/bytes/8000000?cc=no-store", f"127.0.0.1:{daemon.port}"))
+        client._in = read_slowly(client.socket, 3.5)
+        assert client.response().content == pattern(8000000)
 
 
 def test_a_slow_origin_holds_the_client_back_and_memory_stays_flat(start_daemon, start_origin):

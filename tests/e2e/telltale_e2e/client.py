@@ -163,6 +163,19 @@ class Connection:
         response.content = b"".join(pieces)
 
 
+def read_slowly(connection, seconds, piece=30000):
+    """Reads `piece` bytes every tenth of a second from a socket for so long; what came."""
+    came = b""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        data = connection.recv(piece)
+        if not data:
+            break
+        came += data
+        time.sleep(0.1)
+    return came
+
+
 def get(port, target="/", fields=(), method="GET", content=None, host=None, source=None):
     """One request on a connection of its own. Returns when the server has closed that, so that whatever it
     does after the last byte of a response (store it, count it) is done too."""
