@@ -120,11 +120,14 @@ tl::expected<RecorderDump, std::string> RecorderDump::of_directory(const std::st
   for (const std::string& name : ring_names(directory.get())) {
     std::size_t size = 0;
     UniqueFd file = open_file(directory.get(), name.c_str(), size);
-    char probe[2 * RingImage::kProbeBytes];
-    if (!file || read_up_to(file.get(), probe, sizeof probe) != sizeof probe) {
-      dump.problem(fmt::format("{}/{} cannot be read: {}", path, name, file ? "it is too short" : reason(errno)));
+    char probe[2 * RingImage::kProbeBytes] = {};
+    if (!file) {
+      dump.problem(fmt::format("{}/{} cannot be read: {}", path, name, reason(errno)));
       continue;
     }
+    read_up_to(file.get(), probe, sizeof probe);
+    // A thread that is just being given its ring: its process is alive, or died at that moment.
+    if (std::all_of(probe, probe + sizeof RingHeader::kMagic, [](char c) { return c == 0; })) continue;
     auto wanted = RingImage::size_of({probe, sizeof probe});
     if (!wanted || *wanted > size) {
       dump.problem(fmt::format("{}/{} is left out: it is no whole ring", path, name));

@@ -194,6 +194,19 @@ TEST_CASE("recorder: a copied directory tells the same", "[diag][recorder]") {
   check_floods(dump(RecorderDump::of_directory(process.root() + "/copy")), process.counters());
 }
 
+TEST_CASE("recorder: a ring that was just being made is no damage", "[diag][recorder]") {
+  Process process;
+  REQUIRE(process.run("kill") == -SIGKILL);
+  std::ofstream(process.current() + "/output-50");
+  std::ofstream(process.current() + "/output-51") << std::string(266240, '\0');
+  const Dumped dumped = dump(RecorderDump::of_directory(process.folder()));
+  CHECK(dumped.problems.empty());
+  check_floods(dumped, process.counters());
+
+  std::ofstream(process.current() + "/output-52") << "something else";
+  CHECK(dump(RecorderDump::of_directory(process.folder())).problems.size() == 1);
+}
+
 TEST_CASE("recorder: is closed to others", "[diag][recorder]") {
   Process process;
   process.start("live");
