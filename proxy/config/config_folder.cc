@@ -5,6 +5,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "config/agreement.h"
 #include "config/text_file.h"
 
 namespace telltale::config {
@@ -107,6 +108,7 @@ tl::expected<Folder, Problems> load_folder(const std::filesystem::path& folder,
   RemapTablePtr remap = load_remap(folder, options, problems);
   Problems of_command_line;
   apply_command_line(records, options, of_command_line);
+  append(of_command_line, check_agreement(records));
   if (options.check_plugins) append(problems, options.check_plugins(folder, records));
   append(problems, std::move(of_command_line));
   if (!problems.empty()) return tl::unexpected(std::move(problems));

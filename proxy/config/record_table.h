@@ -55,6 +55,7 @@ enum class Unit : std::uint8_t {
   kFrames,
   kSeconds,
   kBytes,
+  kMegabytes,  // of 1,000,000 bytes
   kBytesPowerOfTwo
 };
 

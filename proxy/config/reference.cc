@@ -36,6 +36,7 @@ std::string_view unit_words(Unit unit) {
     case Unit::kStreams: return "streams";
     case Unit::kFrames: return "frames";
     case Unit::kSeconds: return "seconds";
+    case Unit::kMegabytes: return "megabytes";
     case Unit::kBytes:
     case Unit::kBytesPowerOfTwo: return "bytes";
   }

@@ -22,21 +22,19 @@ namespace {
 
 Answer status(const Call& call) {
   json::object object = versioned();
-  json::object& sections = object["status"].emplace_object();
-  for (const StatusSection& section : call.target.status()) {
-    json::object& items = sections[to_utf8(section.name)].emplace_object();
-    for (const StatusItem& item : section.items) {
-      json::value& value = items[to_utf8(item.name)];
-      if (const auto* s = std::get_if<std::string>(&item.value)) {
-        value = text(*s);
-      } else if (const auto* n = std::get_if<std::uint64_t>(&item.value)) {
-        value = *n;
-      } else {
-        value = std::get<bool>(item.value);
-      }
-    }
-  }
+  object["status"] = describe(call.target.status());
   return give(200, std::move(object));
+}
+
+Answer log_reopen(const Call& call) {
+  auto reopened = call.target.log_reopen();
+  if (!reopened) return refuse(422, {reopened.error()});
+  json::object object = versioned();
+  object["path"] = text(reopened->path);
+  object["done"] = reopened->done;
+  Answer done = give(200, std::move(object));
+  done.change = fmt::format("opened {} anew", reopened->path);
+  return done;
 }
 
 Answer config_get(const Call& call) {
@@ -114,6 +112,7 @@ const std::vector<Route>& routes() {
       {"GET", "/v1/config/match", "regex", {}, config_match},
       {"GET", "/v1/config/describe", "regex", {}, config_describe},
       {"POST", "/v1/config/reload", "", {}, config_reload},
+      {"POST", "/v1/log/reopen", "", {}, log_reopen},
       {"POST", "/v1/stop", "", {}, stop},
     };
     for (const Route& route : debug_routes()) all.push_back(route);

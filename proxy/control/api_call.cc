@@ -64,6 +64,24 @@ json::object describe(const Record& record) {
   return {{"name", text(record.name)}, {"value", text(record.value)}, {"source", text(record.source)}};
 }
 
+json::object describe(const Status& status) {
+  json::object sections;
+  for (const StatusSection& section : status) {
+    json::object& items = sections[to_utf8(section.name)].emplace_object();
+    for (const StatusItem& item : section.items) {
+      json::value& value = items[to_utf8(item.name)];
+      if (const auto* s = std::get_if<std::string>(&item.value)) {
+        value = text(*s);
+      } else if (const auto* n = std::get_if<std::uint64_t>(&item.value)) {
+        value = *n;
+      } else {
+        value = std::get<bool>(item.value);
+      }
+    }
+  }
+  return sections;
+}
+
 Answer refuse(unsigned status, const std::vector<Error>& errors) {
   json::object object = versioned();
   json::array& list = object["errors"].emplace_array();

@@ -63,5 +63,6 @@ boost::json::object versioned();
 boost::json::string text(std::string_view bytes);
 boost::json::array texts(const std::vector<std::string>& list);
 boost::json::object describe(const Record& record);
+boost::json::object describe(const Status& status);
 
 }  // namespace telltale::control

@@ -145,6 +145,12 @@ Answer debug_enable(const Call& call) {
   return done;
 }
 
+Answer debug_status(const Call& call) {
+  json::object object = versioned();
+  object["status"] = describe(call.target.debug_status());
+  return give(200, std::move(object));
+}
+
 Answer debug_disable(const Call& call) {
   auto disabled = call.target.debug_disable();
   if (!disabled) return refuse(422, {disabled.error()});
@@ -323,6 +329,7 @@ std::vector<Route> debug_routes() {
   };
   return {
       {"GET", "/v1/debug/tags", "", {}, debug_tags},
+      {"GET", "/v1/debug/status", "", {}, debug_status},
       {"GET",
        "/v1/debug/sites",
        "",

@@ -105,6 +105,12 @@ struct Followed {
   std::uint64_t lines_lost = 0;   // so far: more than are kept between two calls
 };
 
+// The log was opened anew.
+struct LogReopened {
+  std::string path;
+  bool done = true;  // false: a sink holds the writer up; it is opened anew as soon as that ends
+};
+
 struct Disabled {
   std::size_t leases_ended = 0;
   // proxy.config.diags.debug.enabled as it was, with its source; its value is "0" now.
@@ -127,11 +133,15 @@ class Target {
   [[nodiscard]] virtual tl::expected<Reloaded, std::vector<Error>> config_reload() = 0;
 
   [[nodiscard]] virtual Status status() = 0;
+  // Lines written before the call are in the file as it was, complete when the call returns.
+  [[nodiscard]] virtual Result<LogReopened> log_reopen() = 0;
   // Begins an orderly stop and returns. Called after the answer has been sent. It may call
   // Server::stop(), but must not destroy the Server before it has returned.
   virtual void stop() = 0;
 
   [[nodiscard]] virtual DebugState debug_state() = 0;
+  // What became of the lines: threads, drops, sinks, the log file.
+  [[nodiscard]] virtual Status debug_status() = 0;
   [[nodiscard]] virtual Result<Enabled> debug_enable(const diag::LeaseRequest& request) = 0;
   // Ends all leases and sets proxy.config.diags.debug.enabled to 0 in the running process, wherever its
   // value came from (-T included).

@@ -2,6 +2,8 @@
 // The daemon: command line, configuration, server.
 #include <cstdio>
 
+#include <fcntl.h>
+
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/output.h>
 
@@ -13,7 +15,16 @@
 
 using namespace telltale;
 
+// Who was started without stdin, stdout or stderr would get their numbers for files of its own, and lines meant for
+// stderr would go into those. Opened for reading: what is written there is refused, and counted as lost.
+static void take_closed_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDONLY);
+  }
+}
+
 int main(int argc, char** argv) {
+  take_closed_descriptors();
   int exit_status = 0;
   std::optional<server::Options> options = server::parse_options(argc, argv, exit_status);
   if (!options) return exit_status;

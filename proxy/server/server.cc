@@ -12,12 +12,14 @@
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
 
+#include "config/agreement.h"
 #include "config/reference.h"
 #include "config/reload.h"
 #include "config/server_ports.h"
 #include "hint/near_names.h"
 #include "plugin/loader.h"
 #include "server/flight_recorder.h"
+#include "server/output_status.h"
 #include "server/settings.h"
 #include "server/status.h"
 
@@ -25,6 +27,8 @@ namespace telltale::server {
 namespace {
 
 constexpr DbgCtl config_dbg{"config"};
+
+constexpr std::chrono::milliseconds kLogSettles{1000};
 
 using config::Record;
 
@@ -186,7 +190,7 @@ void Server::wait_for_signal() {
 void Server::obey(int signal) {
   if (signal == SIGHUP) return reload_on_signal();
   if (signal == SIGUSR1) return debug_off_on_signal();
-  if (signal == SIGUSR2) return reopen_log();
+  if (signal == SIGUSR2) return reopen_log_on_signal();
   diag::note("stopping: {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
   stop();
 }
@@ -204,14 +208,25 @@ void Server::reload_on_signal() {
 }
 
 // Lines written before go to the old file, lines after to the new one; none is lost between.
-void Server::reopen_log() {
+tl::expected<void, std::string> Server::reopen_log() {
   std::error_code failed;  // told by the opening
   std::filesystem::create_directories(log_dir_, failed);
-  if (auto opened = configure_output(records_); !opened) {
+  return configure_output(records_);
+}
+
+void Server::reopen_log_on_signal() {
+  if (auto opened = reopen_log(); !opened) {
     diag::error("SIGUSR2: the log is not opened anew, lines go where they went: {}", opened.error());
     return;
   }
   diag::note("SIGUSR2: opened {} anew", output_config(records_, log_dir_).log_file);
+}
+
+control::Result<control::LogReopened> Server::log_reopen() {
+  if (auto opened = reopen_log(); !opened) {
+    return tl::unexpected(control::Error{fmt::format("lines go where they went: {}", opened.error()), {}, {}});
+  }
+  return control::LogReopened{output_config(records_, log_dir_).log_file, diag::settle_output(kLogSettles)};
 }
 
 tl::expected<void, std::string> Server::configure_output(const config::Records& records) {
@@ -220,6 +235,7 @@ tl::expected<void, std::string> Server::configure_output(const config::Records& 
 
 // Makes these values the running ones: first what can be refused, then what cannot.
 tl::expected<void, control::Error> Server::apply(const config::Records& records, config::RemapTablePtr remap) {
+  if (auto problems = config::check_agreement(records); !problems.empty()) return tl::unexpected(to_error(problems.front(), {}));
   diag::Base base = debug_base(records);
   if (auto set = diag::set_base(base); !set) return tl::unexpected(control::Error{set.error().what, set.error().offset, "value"});
   if (auto set = arm_recorder(records); !set) {
@@ -332,6 +348,12 @@ tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_relo
   Dbg(config_dbg, "reloaded; changed: {}, need a restart: {}, remap rules: {}", result.changed.size(),
       result.needs_restart.size(), remap_->mappings().size());
   return result;
+}
+
+control::Status Server::debug_status() {
+  // What is shown is what there was when it was asked for, if no sink blocks.
+  if (diag::flush_output(kLogSettles)) diag::settle_output(kLogSettles);
+  return make_output_status();
 }
 
 control::Status Server::status() {

@@ -42,8 +42,10 @@ class Server final : public control::Target {
   control::Result<std::vector<control::Description>> config_describe(const std::string& name_or_regex) override;
   tl::expected<control::Reloaded, std::vector<control::Error>> config_reload() override;
   control::Status status() override;
+  control::Result<control::LogReopened> log_reopen() override;
   void stop() override;
   control::DebugState debug_state() override;
+  control::Status debug_status() override;
   control::Result<control::Enabled> debug_enable(const diag::LeaseRequest& request) override;
   control::Result<control::Disabled> debug_disable() override;
   std::vector<diag::TagState> debug_tags() override;
@@ -62,7 +64,8 @@ class Server final : public control::Target {
   void wait_for_signal();
   void obey(int signal);
   void reload_on_signal();
-  void reopen_log();
+  tl::expected<void, std::string> reopen_log();
+  void reopen_log_on_signal();
   tl::expected<void, std::string> configure_output(const config::Records& records);
   std::vector<std::string> load_plugins();
   std::vector<std::string> open_listeners();

@@ -46,6 +46,26 @@ std::filesystem::path binary_log_of(std::filesystem::path log) {
   return log.extension() == ".log" ? log.replace_extension(".blog") : log.concat(".blog");
 }
 
+constexpr std::uint64_t kMegabyte = 1'000'000;
+
+std::uint64_t megabytes(const Records& records, Record record) {
+  return static_cast<std::uint64_t>(records.integer(record)) * kMegabyte;
+}
+
+// Off is off: the limits of rolled files do not delete what an earlier setting left.
+diag::RollSettings roll_settings(const Records& r) {
+  std::int64_t when = r.integer(Record::kDiagsLogfileRollingEnabled);
+  if (when == 0) return {};
+  diag::RollSettings roll;
+  if ((when & 1) != 0) roll.interval = seconds(r, Record::kDiagsLogfileRollingIntervalSec);
+  if ((when & 2) != 0) roll.size_bytes = megabytes(r, Record::kDiagsLogfileRollingSizeMb);
+  roll.min_count = count(r, Record::kDiagsLogfileRollingMinCount);
+  roll.age_max = seconds(r, Record::kDiagLogfileMaxAgeSec);
+  roll.space_bytes_max = megabytes(r, Record::kDiagLogfileMaxSpaceMb);
+  roll.compress = on(r, Record::kDiagLogfileCompress);
+  return roll;
+}
+
 }  // namespace
 
 txn::TransactionSettings transaction_settings(const Records& r) {
@@ -121,6 +141,7 @@ diag::OutputConfig output_config(const Records& r, const std::filesystem::path& 
   // Beside the log file, and not made unless it is wanted.
   auto to_binary = [](std::uint8_t to) { return (to & diag::kToBinary) != 0; };
   if (std::any_of(config.routes.begin(), config.routes.end(), to_binary)) config.binary_file = binary_log_of(log).string();
+  config.roll = roll_settings(r);
   return config;
 }
 

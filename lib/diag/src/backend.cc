@@ -94,7 +94,7 @@ void Backend::run() {
     Found found = drain(plan);
     look_after_files();
     write_out();
-    publish(plan.hurry);
+    if (!plan.change) publish(plan.show);  // else what is shown would be what there was before the change
     Positions written{};
     for (std::size_t i = 0; i < rings_.size(); ++i) written[i] = rings_[i].position;
     control.report(written);
@@ -370,9 +370,9 @@ void Backend::look_after_files() {
   }
 }
 
-void Backend::publish(bool hurry) try {
+void Backend::publish(std::uint64_t show) try {
   auto now = steady_clock::now();
-  if (!hurry && now - published_ < kPublishEvery) return;
+  if (show == 0 && now - published_ < kPublishEvery) return;
   published_ = now;
   std::vector<SinkState> sinks;
   for (Lane& lane : lanes_) {
@@ -382,7 +382,7 @@ void Backend::publish(bool hurry) try {
     sinks.back().name = lane.name;
     if (file != nullptr) sinks.back().file = file->state();
   }
-  output_control().publish(std::move(sinks));
+  output_control().publish(std::move(sinks), show);
 } catch (...) {  // out of memory: they see what was
 }
 

@@ -56,7 +56,7 @@ class Backend {
   void refresh_lanes();
   void tell_of_streams();
   void look_after_files();
-  void publish(bool hurry);
+  void publish(std::uint64_t show);
   std::string_view plugin(std::uint32_t number);
   std::int64_t wall_ns_of(const RecordHeader& header) noexcept;
   void name_thread(RingReader& ring, std::string_view name);

@@ -6,8 +6,10 @@
 
 #include "file_sink.h"
 #include "output_control.h"
+#include "record_log_line.h"
 #include "registry_names.h"
 #include "ring_table.h"
+#include "tag_table.h"
 #include "ticks.h"
 
 namespace telltale::diag {
@@ -89,6 +91,12 @@ OutputStatus output_status() {
   status.records_written = ring_table().records();
   status.records_dropped = ring_table().drops();
   status.threads = ring_table().owners();
+  for (RingTable::Drops& drop : ring_table().drops_by_key()) {
+    const Tag* tag = drop.key.tag == kOtherTags ? nullptr : tag_by_number(drop.key.tag);
+    status.drops.push_back({std::move(drop.thread), drop.key.tag == kOtherTags ? "any" : std::string(level_word(drop.key.level)),
+                            drop.key.tag == kOtherTags ? "others" : tag == nullptr ? "" : std::string(tag->name),
+                            std::string(loss_reason(static_cast<std::uint8_t>(drop.key.reason))), drop.count});
+  }
   status.sinks = output_control().sinks();
   return status;
 }

@@ -92,14 +92,19 @@ bool OutputControl::wait_applied(Deadline deadline) noexcept {
   if (in_backend_thread()) return false;
   std::unique_lock lock(mutex_);
   std::uint64_t number = last_number_;
-  if (!running_ || finished_ >= number) return finished_ >= number;
+  if (!running_) return finished_ >= number;
+  std::uint64_t show = ++last_show_;
   wake_backend_surely();
-  return changed_.wait_until(lock, deadline, [&] { return finished_ >= number || !running_; }) && finished_ >= number;
+  changed_.wait_until(lock, deadline, [&] { return (finished_ >= number && shown_ >= show) || !running_; });
+  return finished_ >= number;
 }
 
-void OutputControl::publish(std::vector<SinkState> sinks) {
+void OutputControl::publish(std::vector<SinkState> sinks, std::uint64_t show) {
   std::lock_guard lock(mutex_);
   sinks_.swap(sinks);
+  if (show == 0) return;
+  shown_ = show;
+  changed_.notify_all();
 }
 
 std::vector<SinkState> OutputControl::sinks() {
@@ -127,12 +132,13 @@ bool OutputControl::stop(Deadline deadline) {
 OutputPlan OutputControl::plan() noexcept {
   std::lock_guard lock(mutex_);
   bool change = !queue_.empty();
-  return {change ? queue_.front().upto : published_positions(), change, change || waiting_ > 0};
+  return {change ? queue_.front().upto : published_positions(), change, change || waiting_ > 0,
+          last_show_ > shown_ ? last_show_ : 0};
 }
 
 bool OutputControl::hurry() noexcept {
   std::lock_guard lock(mutex_);
-  return !queue_.empty() || waiting_ > 0;
+  return !queue_.empty() || waiting_ > 0 || last_show_ > shown_;
 }
 
 void OutputControl::report(const Positions& written) noexcept {
@@ -171,6 +177,7 @@ void OutputControl::forget() noexcept {
   waiting_ = 0;
   running_ = started_ = false;
   sinks_.clear();
+  last_show_ = shown_ = 0;
   counters.lines_written = counters.lines_lost = counters.sink_errors = 0;
   forked_ = true;
 }

@@ -63,6 +63,7 @@ struct OutputPlan {
   Positions upto{};
   bool change = false;  // one waits to be taken when all up to `upto` is written
   bool hurry = false;   // somebody waits: do not let young records ripen
+  std::uint64_t show = 0;  // the sinks' states are waited for, by this number; 0: not
 };
 
 struct OutputCounters {
@@ -78,7 +79,8 @@ class OutputControl {
   bool submit(OutputChange change, bool start);
   bool start();  // with what is configured; stderr if nothing is
   bool wait_written(const Positions& upto, Deadline deadline) noexcept;
-  bool wait_applied(Deadline deadline) noexcept;  // every change that was asked for before
+  // Every change that was asked for before; and sinks() says how they are now.
+  bool wait_applied(Deadline deadline) noexcept;
   bool stop(Deadline deadline);
   std::vector<SinkState> sinks();
   bool ever_started() noexcept;
@@ -88,7 +90,7 @@ class OutputControl {
   OutputPlan plan() noexcept;
   bool hurry() noexcept;
   void report(const Positions& written) noexcept;
-  void publish(std::vector<SinkState> sinks);
+  void publish(std::vector<SinkState> sinks, std::uint64_t show);
   OutputChange take();  // the oldest change, all up to it being written
   // It is applied. True: the backend ends now.
   bool finish(const OutputChange& change) noexcept;
@@ -113,6 +115,7 @@ class OutputControl {
   std::uint64_t last_number_ = 0, finished_ = 0;
   Positions written_{};
   std::vector<SinkState> sinks_;
+  std::uint64_t last_show_ = 0, shown_ = 0;
   int waiting_ = 0;
   bool running_ = false, started_ = false;
   std::atomic<bool> forked_{false};

@@ -81,13 +81,19 @@ void append_value(std::string& out, std::string& escaped, const Argument& a) {
 
 Origin own_origin() noexcept { return {"diag", {}, __FILE__, {}, __LINE__}; }
 
+std::string_view level_word(Level level) noexcept { return kLevelNames[static_cast<std::size_t>(level) % kLevels]; }
+
+std::string_view loss_reason(std::uint8_t reason) noexcept {
+  return kReasons[std::min<std::size_t>(reason, std::size(kReasons) - 1)];
+}
+
 std::string loss_text(std::uint64_t lost, Level level, bool of_other_tags, std::string_view tag, std::uint8_t reason,
                       std::string_view detail) {
   const char* plural = lost == 1 ? "" : "s";
-  std::string_view why = reason == kLostBySink ? detail : kReasons[std::min<std::size_t>(reason, std::size(kReasons) - 1)];
+  std::string_view why = reason == kLostBySink ? detail : loss_reason(reason);
   if (reason == kLostBySink) return fmt::format("{} line{} lost here: {}", lost, plural, why);
   if (of_other_tags) return fmt::format("{} line{} of other tags and levels lost here: {}", lost, plural, why);
-  return fmt::format("{} {} line{}{}{} lost here: {}", lost, kLevelNames[static_cast<std::size_t>(level) % kLevels], plural,
+  return fmt::format("{} {} line{}{}{} lost here: {}", lost, level_word(level), plural,
                      tag.empty() ? "" : " of tag ", tag, why);
 }
 

@@ -24,6 +24,8 @@ namespace telltale::diag {
 // Of lines that the library writes of itself.
 Origin own_origin() noexcept;
 // "3 debug lines of tag http lost here: the ring was full". `reason`, `detail`: see LossContent, LogLoss.
+std::string_view level_word(Level level) noexcept;              // "debug"
+std::string_view loss_reason(std::uint8_t reason) noexcept;     // of a DropReason: "the ring was full"
 std::string loss_text(std::uint64_t lost, Level level, bool of_other_tags, std::string_view tag, std::uint8_t reason,
                       std::string_view detail);
 std::string step_text(std::int64_t step_ns);

@@ -141,6 +141,7 @@ void RingTable::retire_private_rings() noexcept {
 void RingTable::settle(Place& place, std::string_view name) noexcept {
   place.owned = true;
   place.records_before = place.ring->records();
+  for (std::size_t slot = 0; slot < place.slots_before.size(); ++slot) place.slots_before[slot] = place.ring->drops().count(slot);
   std::memset(place.name, 0, sizeof place.name);
   std::memcpy(place.name, name.data(), std::min(name.size(), sizeof place.name - 1));
 }
@@ -179,6 +180,37 @@ std::vector<ThreadOutput> RingTable::owners() {
     if (!place.owned) continue;
     all.push_back({place.name, place.ring->records() - place.records_before,
                    place.ring->drops().total() - place.drops_before});
+  }
+  return all;
+}
+
+std::vector<RingTable::Drops> RingTable::drops_by_key() {
+  std::vector<Drops> all;
+  auto add = [&all](std::string_view thread, const DropKey& key, std::uint64_t count) {
+    if (count == 0) return;
+    for (Drops& one : all) {
+      if (one.thread == thread && one.key.packed() == key.packed()) {
+        one.count += count;
+        return;
+      }
+    }
+    all.push_back({std::string(thread), key, count});
+  };
+  std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < size_.load(std::memory_order_relaxed); ++i) {
+    const Place& place = rings_[i];
+    const DropCounts& drops = place.ring->drops();
+    for (std::size_t slot = 0; slot < DropCounts::kSlots; ++slot) {
+      std::uint64_t count = drops.count(slot);
+      if (count == 0) continue;
+      std::uint64_t before = place.owned ? place.slots_before[slot] : count;
+      add(place.name, drops.key(slot), count - before);
+      add("ended threads", drops.key(slot), before);
+    }
+  }
+  for (std::size_t slot = 0; slot < DropCounts::kSlots; ++slot) {
+    std::uint64_t count = homeless_.count(slot);
+    if (count != 0) add("threads without a ring", homeless_.key(slot), count);
   }
   return all;
 }

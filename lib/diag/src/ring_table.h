@@ -50,6 +50,12 @@ class RingTable {
 
   void rename_owner(Ring* ring, std::string_view name) noexcept;
   std::vector<ThreadOutput> owners();
+  struct Drops {
+    std::string thread;
+    DropKey key;
+    std::uint64_t count;
+  };
+  std::vector<Drops> drops_by_key();
   std::uint64_t records() noexcept;
   std::uint64_t drops() noexcept;  // with those of threads without a ring
 
@@ -75,6 +81,7 @@ class RingTable {
     bool in_file = false;
     char name[kThreadNameBytes] = {};
     std::uint64_t records_before = 0, drops_before = 0;  // of former owners
+    std::array<std::uint64_t, DropCounts::kSlots> slots_before{};  // likewise, of drops by slot
   };
   using Places = std::array<Place, kRingsMax>;
   Ring* take_from(Places& places, std::atomic<std::size_t>& size, RingUse use) noexcept;

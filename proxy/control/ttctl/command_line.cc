@@ -51,6 +51,9 @@ class Parser {
     add_config();
     debug_.emplace(group("debug", "switch debug output, and see what is on"), command_);
     recorder_.emplace(group("recorder", "the last lines of a daemon, whatever became of it"), command_, given_.config);
+    command(group("log", "the log file"), "reopen", "open the log file anew, after it was moved", [this] {
+      ask("POST", "/v1/log/reopen", render_reopened);
+    });
     command(app_, "status", "what the daemon is doing", [this] { ask("GET", "/v1/status", render_status); });
     command(app_, "stop", "stop the daemon, and wait until it has ended", [this] {
       ask("POST", "/v1/stop", render_stopping);

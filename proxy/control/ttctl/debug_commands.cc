@@ -66,6 +66,7 @@ DebugCommands::DebugCommands(CLI::App& debug, Command& command) : debug_(debug),
   off.add_flag("--all", all_, "the same, said in full: leases, -T and the records");
   add("tags", "every tag: on or off, sites, hits", &DebugCommands::tags);
   add_sites();
+  add("status", "what became of the lines: threads, drops, sinks, the log file", &DebugCommands::status);
   add("leases", "the leases that are open", &DebugCommands::leases);
   add("end", "end one lease", &DebugCommands::end)
       .add_option("ID", id_, "its number")
@@ -176,6 +177,7 @@ void DebugCommands::enable() {
 
 void DebugCommands::disable() { command_.ask("POST", "/v1/debug/disable", render_disabled); }
 void DebugCommands::tags() { command_.ask("GET", "/v1/debug/tags", render_tags); }
+void DebugCommands::status() { command_.ask("GET", "/v1/debug/status", render_status); }
 void DebugCommands::leases() { command_.ask("GET", "/v1/debug/leases", render_leases); }
 void DebugCommands::end() {
   command_.ask("POST", "/v1/debug/end", render_ended, {{"id", id_}});

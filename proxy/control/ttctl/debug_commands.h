@@ -32,6 +32,7 @@ class DebugCommands {
   void disable();
   void tags();
   void sites();
+  void status();
   void leases();
   void end();
   void preview();

@@ -84,6 +84,11 @@ std::string render_reload(const json::object& answer) {
   return lines;
 }
 
+std::string render_reopened(const json::object& answer) {
+  if (answer.at("done").as_bool()) return fmt::format("opened {} anew\n", text(answer.at("path")));
+  return fmt::format("{} is opened anew as soon as the writer of lines is no longer held up\n", text(answer.at("path")));
+}
+
 std::string render_status(const json::object& answer) {
   std::string lines;
   for (const auto& [section, items] : answer.at("status").as_object()) {

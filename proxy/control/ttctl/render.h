@@ -21,6 +21,7 @@ namespace telltale::control {
 [[nodiscard]] std::string render_descriptions(const boost::json::object& answer);
 [[nodiscard]] std::string render_set(const boost::json::object& answer);
 [[nodiscard]] std::string render_reload(const boost::json::object& answer);
+[[nodiscard]] std::string render_reopened(const boost::json::object& answer);
 [[nodiscard]] std::string render_status(const boost::json::object& answer);         // sections, values aligned
 
 // What the command line named. An error's `where` may name one of them, and its offset then counts in it.

@@ -38,10 +38,11 @@ class Daemon:
     wait       wait for the ready line
     runtime    another runtime folder
     read_stderr=False  leaves stderr a pipe that nobody reads
+    redirect   what a shell does to its descriptors: ">&-"
     """
 
     def __init__(self, folder, *, origin_port=None, records=None, remap=None, texts=None, arguments=(),
-                 control=None, runtime=None, wait=True, read_stderr=True, port=None):
+                 control=None, runtime=None, wait=True, read_stderr=True, port=None, redirect=None):
         self.port = port or free_port()
         self.config = folder / "config"
         self.runtime = runtime or folder / "var"
@@ -52,6 +53,8 @@ class Daemon:
             (self.config / name).write_text(text.replace("{port}", str(self.port)))
         self._arguments = [program("telltale"), "--config", self.config, "--control", self.control,
                            "--runtime", self.runtime, *arguments]
+        if redirect:
+            self._arguments = ["sh", "-c", f'exec "$@" {redirect}', "sh", *self._arguments]
         self._read_stderr = read_stderr
         self.process = None
         self.ready = None

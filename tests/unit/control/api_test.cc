@@ -186,6 +186,23 @@ TEST_CASE("api: tags are listed with state, sites and hits", "[control][api][deb
         "{\"tag\":\"http_hdrs\",\"state\":\"on\",\"sites\":3,\"hits\":7}]}\n");
 }
 
+TEST_CASE("api: the log is opened anew, held up or refused, and its status has sections", "[control][api]") {
+  FakeTarget target;
+  Answer reopened = answer(target, "POST", "/v1/log/reopen", "");
+  CHECK(reopened.json == "{\"version\":1,\"path\":\"/logs/diags.log\",\"done\":true}\n");
+  CHECK(reopened.change == "opened /logs/diags.log anew");
+  target.log_held_up = true;
+  CHECK(answer(target, "POST", "/v1/log/reopen", "").json.find("\"done\":false") != std::string::npos);
+  target.log_reopens = false;
+  Answer refused = answer(target, "POST", "/v1/log/reopen", "");
+  CHECK(refused.status == 422);
+  CHECK(refused.change.empty());
+  CHECK(refused.json.find("Permission denied") != std::string::npos);
+  CHECK(answer(target, "GET", "/v1/log/reopen", "").status == 405);
+  CHECK(answer(target, "GET", "/v1/debug/status", "").json ==
+        "{\"version\":1,\"status\":{\"sinks\":{\"stderr\":\"0 lines\"}}}\n");
+}
+
 TEST_CASE("api: stop is left to the server, after the answer", "[control][api]") {
   FakeTarget target;
   Answer got = answer(target, "POST", "/v1/stop", "");

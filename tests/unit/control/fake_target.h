@@ -83,6 +83,17 @@ struct FakeTarget : Target {
     if (on_stop) on_stop();
   }
 
+  bool log_reopens = true, log_held_up = false;
+  Result<LogReopened> log_reopen() override {
+    ++calls;
+    if (!log_reopens) return tl::unexpected(Error{.what = "log file /logs/diags.log cannot be opened: Permission denied"});
+    return LogReopened{"/logs/diags.log", !log_held_up};
+  }
+  Status debug_status() override {
+    ++calls;
+    return {{"sinks", {{"stderr", std::string("0 lines")}}}};
+  }
+
   DebugState debug_state() override { return state; }
   Result<Enabled> debug_enable(const diag::LeaseRequest& request) override {
     ++calls;

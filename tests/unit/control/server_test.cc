@@ -48,6 +48,8 @@ TEST_CASE("Server: every path answers in JSON with a version, on one connection"
       {"GET", "/v1/config/match?regex=debug", "", 200},
       {"POST", "/v1/config/reload", "", 200},
       {"GET", "/v1/debug/tags", "", 200},
+      {"GET", "/v1/debug/status", "", 200},
+      {"POST", "/v1/log/reopen", "", 200},
       {"POST", "/v1/debug/enable", R"({"tags":"http"})", 200},
       {"POST", "/v1/debug/enable", R"({"tags":"http|("})", 422},
       {"POST", "/v1/debug/enable", "{", 400},

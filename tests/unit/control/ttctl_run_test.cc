@@ -71,6 +71,19 @@ std::string response(const std::string& status, const std::string& content) {
 
 }  // namespace
 
+TEST_CASE("ttctl: the log is opened anew, and the status of debug is shown", "[control][ttctl]") {
+  RunningServer running;
+  CHECK(ask(running, {"log", "reopen"}).out == "opened /logs/diags.log anew\n");
+  CHECK(ask(running, {"debug", "status"}).out == "sinks\n  stderr  0 lines\n");
+  running.target.log_held_up = true;
+  CHECK(ask(running, {"log", "reopen"}).out.find("is opened anew as soon as the writer of lines is no longer held up") != std::string::npos);
+  running.target.log_reopens = false;
+  Outcome refused = ask(running, {"log", "reopen"});
+  CHECK(refused.exit_status == kExitRefused);
+  CHECK(refused.err.find("cannot be opened: Permission denied") != std::string::npos);
+  CHECK(ask(running, {"log"}).exit_status == kExitUsage);
+}
+
 TEST_CASE("ttctl: each command prints its answer and ends with 0", "[control][ttctl]") {
   RunningServer running;
   running.target.lease_default.reset();
@@ -195,7 +208,7 @@ TEST_CASE("ttctl: a wrong number or duration is answered with what was given and
 }
 
 TEST_CASE("ttctl: a misspelt command or option is answered with the right one", "[control][ttctl]") {
-  CHECK(run({"stauts"}, "").err == "ttctl: there is no command 'stauts'\nttctl: did you mean 'status'?\nRun with --help for more information.\n");
+  CHECK(run({"stauts"}, "").err == "ttctl: there is no command 'stauts'\nttctl: did you mean 'debug status' or 'status'?\nRun with --help for more information.\n");
   CHECK(run({"config", "describ", "x"}, "").err.find("ttctl: did you mean 'config describe'?\n") != std::string::npos);
   CHECK(run({"enable", "--tags", "x"}, "").err.find("ttctl: did you mean 'debug enable'?\n") != std::string::npos);
   CHECK(run({"debug", "enable", "--tag", "x"}, "").err.find("ttctl: did you mean '--tags'?\n") != std::string::npos);

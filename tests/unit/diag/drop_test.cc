@@ -70,6 +70,7 @@ TEST_CASE("drop: what is written and what is dropped make what was sent, exactly
   constexpr int kSent = 5000, kOther = 70;
   Sent before(output_status());
   ThreadOutput own;
+  std::vector<DropState> drops;
   in_thread("flooder", [&] {
     capture.hold([] { status("the backend is held"); });
     for (int i = 0; i < kSent; ++i) Dbg(flood_dbg, "line {}", i);
@@ -77,6 +78,7 @@ TEST_CASE("drop: what is written and what is dropped make what was sent, exactly
     for (const ThreadOutput& t : output_status().threads) {
       if (t.thread == "flooder") own = t;
     }
+    drops = output_status().drops;
     capture.release();
     flush_output(kLongEnough);
     // The loss is told without waiting for a further line; this one stands behind it.
@@ -91,6 +93,17 @@ TEST_CASE("drop: what is written and what is dropped make what was sent, exactly
   CHECK(count(lines, "(flood_other) ") == 0);
   CHECK(lost(lines, "debug lines of tag flood") == own.dropped - kOther);
   CHECK(lost(lines, "debug lines of tag flood_other") == kOther);
+  auto shown = [](const std::vector<DropState>& all, const char* thread, const char* tag) {
+    std::uint64_t sum = 0;
+    for (const DropState& one : all) {
+      if (one.thread == thread && one.tag == tag && one.level == "debug" && one.reason == "the ring was full") sum += one.count;
+    }
+    return sum;
+  };
+  CHECK(shown(drops, "flooder", "flood") == own.dropped - kOther);
+  CHECK(shown(drops, "flooder", "flood_other") == kOther);
+  CHECK(shown(output_status().drops, "flooder", "flood_other") == 0);
+  CHECK(shown(output_status().drops, "ended threads", "flood_other") >= kOther);
   // Order: the kept lines, the two markers, the end.
   REQUIRE(lines.size() == own.written + 3);
   CHECK(lines[own.written - 1].find("line " + std::to_string(own.written - 2)) != std::string::npos);

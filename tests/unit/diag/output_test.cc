@@ -30,25 +30,13 @@
 #include "debug_state.h"
 #include "lib/diag/src/stream_sink.h"
 #include "output_capture.h"
+#include "temporary_folder.h"
 
 using namespace telltale::diag;
 
 namespace {
 
 constexpr DbgCtl out_dbg{"out_test"};
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/telltale-output-XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path);
@@ -162,7 +150,7 @@ TEST_CASE("output: plugin numbers are one per name, for good", "[diag][output]")
 
 TEST_CASE("output: each level goes where its route says", "[diag][output]") {
   Capture capture;
-  Folder folder;
+  TemporaryFolder folder;
   OutputConfig config = all_to(kToExtra, folder / "log");
   config.routes[std::size_t(Level::kNote)] = kToLogFile;
   config.routes[std::size_t(Level::kWarning)] = kToLogFile | kToExtra;
@@ -186,7 +174,7 @@ TEST_CASE("output: each level goes where its route says", "[diag][output]") {
 
 TEST_CASE("output: a change takes effect between two lines, nothing is lost or doubled", "[diag][output]") {
   Capture capture;
-  Folder folder;
+  TemporaryFolder folder;
   std::vector<std::string> paths;
   for (const char* name : {"a", "b", "c"}) paths.push_back(folder / name);
   constexpr int kChanges = 60, kLines = 50;
@@ -236,7 +224,7 @@ TEST_CASE("output: a log file that cannot be opened is refused with path and rea
 
 TEST_CASE("output: routes that are the same file write a line once (AC-32)", "[diag][output]") {
   Capture capture;
-  Folder folder;
+  TemporaryFolder folder;
   std::string path = folder / "log";
   {
     // Not even appending: a shell's 2>diags.log.
@@ -275,7 +263,7 @@ TEST_CASE("output: routes that are the same file write a line once (AC-32)", "[d
 
 TEST_CASE("output: descriptors 0 to 2 are never closed (AC-33)", "[diag][output]") {
   Capture capture;
-  Folder folder;
+  TemporaryFolder folder;
   struct stat before[3], after;
   for (int fd = 0; fd < 3; ++fd) REQUIRE(fstat(fd, &before[fd]) == 0);
   for (int i = 0; i < 50; ++i) {
@@ -424,7 +412,7 @@ TEST_CASE("output: order within a thread is exact, between threads it follows th
 
 TEST_CASE("output: lines of 16 threads and of any length stay whole and in order (AC-26)", "[diag][output]") {
   Capture capture;
-  Folder folder;
+  TemporaryFolder folder;
   REQUIRE(configure_output(all_to(kToLogFile, folder / "log")));
   constexpr int kThreads = 16, kLines = 10'000;
   OutputStatus before = output_status();

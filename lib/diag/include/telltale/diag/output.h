@@ -91,7 +91,8 @@ TELLTALE_EXPORT void set_thread_name(std::string_view name) noexcept;
 // records wait. Wakes the backend. A sink that calls it gets false.
 TELLTALE_EXPORT bool flush_output(std::chrono::milliseconds deadline) noexcept;
 // All changes asked for before the call are in force when it returns true: what was to be closed is closed.
-// False: the deadline passed first, or the backend does not run. A sink that calls it gets false.
+// What output_status() says of the sinks is then how they are now. False: the deadline passed first, or the
+// backend does not run. A sink that calls it gets false.
 TELLTALE_EXPORT bool settle_output(std::chrono::milliseconds deadline) noexcept;
 // Drains what was published before the call, then ends the backend. Later records stay in the rings.
 // False: the deadline passed, because a sink blocks; the backend ends once it can.
@@ -103,7 +104,15 @@ struct ThreadOutput {
   std::uint64_t dropped;  // records that did not fit
 };
 
-// A file that is rolled, as it was within the last second.
+// Records of a thread that did not fit. Of ended threads all are counted together.
+struct DropState {
+  std::string thread;
+  std::string level, tag;  // the tag is empty where it is not known
+  std::string reason;
+  std::uint64_t count;
+};
+
+// A file that is rolled.
 struct FileState {
   std::string path;
   bool open = false;
@@ -114,7 +123,7 @@ struct FileState {
   bool compressing = false;
   std::uint64_t rolled_files = 0, rolled_bytes = 0;  // there are, when it was last looked
 };
-// One place lines go to, likewise.
+// One place lines go to.
 struct SinkState {
   std::string name;        // "stderr", a path
   std::uint64_t lines = 0; // taken
@@ -131,7 +140,8 @@ struct OutputStatus {
   std::uint64_t lines_lost = 0;       // of these, not taken by a sink; counted per sink
   std::uint64_t sink_errors = 0;      // writes a sink did not take whole
   std::vector<ThreadOutput> threads;  // that have a ring now
-  std::vector<SinkState> sinks;       // that are in use, or were
+  std::vector<DropState> drops;       // by thread, level, tag and reason
+  std::vector<SinkState> sinks;       // that are in use, or were; as of 0.2 s ago
 };
 TELLTALE_EXPORT OutputStatus output_status();
 
