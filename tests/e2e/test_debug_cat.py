@@ -149,6 +149,39 @@ def test_a_moved_log_and_a_restart_begin_files_that_stand_alone(start):
     assert cat(blog(daemon), moved, rolled[0]) == daemon.diags_log()
 
 
+def test_rolled_by_size_and_compressed_it_reads_as_one_log_and_is_followed(start):
+    daemon = start(BOTH, "-T", ".*", "--set", "proxy.config.diags.logfile.rolling_enabled=2",
+                   "--set", "proxy.config.diags.logfile.rolling_size_mb=1")
+    follow = subprocess.Popen([program("ttctl"), "debug", "cat", "--follow", str(blog(daemon))], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    followed = []
+    reader = threading.Thread(target=lambda: [followed.append(line) for line in follow.stdout], daemon=True)
+    reader.start()
+
+    def rolled():
+        return [path for path in blog(daemon).parent.iterdir() if path.name.startswith("diags.blog.")]
+    try:
+        for _ in range(20):
+            fill(daemon, 50)
+            if len(rolled()) >= 3:
+                break
+        wait_until(lambda: len(rolled()) >= 3 and all(path.suffix == ".zst" for path in rolled()), "compressed files", 60)
+        daemon.stop()
+        lines = cat(blog(daemon), *rolled())
+        wait_until(lambda: len(followed) >= len(lines.splitlines()), "all lines from --follow", 20)
+    finally:
+        follow.kill()
+        follow.wait()
+        reader.join(5)
+        follow.stdout.close()
+    assert lines.count("lost here") == 0
+    assert b"".join(followed).decode() == lines
+    text = b""
+    for path in sorted(path for path in blog(daemon).parent.iterdir() if path.name.startswith("diags.log.")):
+        text += subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout if path.suffix == ".zst" else path.read_bytes()
+    assert text.decode() + daemon.diags_log() == lines
+
+
 def test_what_a_killed_daemon_has_written_is_read_and_the_next_one_begins_anew(start):
     daemon = start({"debug": "B"}, "-T", ".*")
     ended = threading.Event()
