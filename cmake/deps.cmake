@@ -37,6 +37,7 @@ telltale_package(test  cmake-doc       "a real documentation tree to fetch throu
 telltale_package(test  spin            "checks the lock's model, tests/model")
 telltale_package(test  curl            "an HTTP client that is not ours")
 telltale_package(test  nghttp2-client  "nghttp and h2load, HTTP/2 clients that are not ours")
+telltale_package(test  zstd            "reads rolled log files in the tests")
 telltale_package(test  strace          "shows that a worker makes no call on a sink's descriptor")
 telltale_package(load  nghttp2-client  "h2load, the load generator")
 telltale_package(load  python3         "alternates the runs and prints the medians")
