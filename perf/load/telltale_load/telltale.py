@@ -10,7 +10,8 @@ from . import Failed, machine
 from .servers import Server, free_port
 
 _RECORDS = """\
-# One worker, as the measurement gives the proxy one core; debug is switched with ttctl.
+# One worker, as the measurement gives the proxy one core; debug is switched with ttctl. Logs are rolled as always, but
+# stay readable as they are: their lines are counted.
 records:
   exec_thread:
     autoconfig:
@@ -25,6 +26,10 @@ records:
       debug: L
       error: L
       warning: L
+  telltale:
+    diag:
+      logfile:
+        compress: 0
 """
 _BACKEND = "telltale-diag"
 _SETTLE_S = 20
