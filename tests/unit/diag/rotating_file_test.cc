@@ -402,6 +402,13 @@ TEST_CASE("RotatingFile: what an interrupted compression has left is finished or
   const std::string a = "log.20261130T100000Z.000001", b = "log.20261130T100000Z.000002", c = "log.20261130T100000Z.000003";
   for (const std::string& name : {a, b, c}) log.folder.write(name, text);
   log.folder.write(a + ".zst.part", "half");
+  // Also where nothing is compressed any more.
+  log.settings.compress = false;
+  log.open();
+  CHECK_FALSE(log.folder.has(a + ".zst.part"));
+  CHECK(log.folder.read(a) == text);
+  log.folder.write(a + ".zst.part", "half");
+  log.settings.compress = true;
   // Of b both exist and agree, of c they do not.
   REQUIRE(system(("zstd -q " + log.folder / b + " && zstd -q " + log.folder / c).c_str()) == 0);
   log.folder.write(c, text + "more");
