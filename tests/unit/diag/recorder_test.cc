@@ -56,7 +56,7 @@ class Process {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 2, (root_ + "/err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_addchdir_np(&files, root_.c_str());
-    std::string thread_sanitizer = "TSAN_OPTIONS=die_after_fork=0 report_signal_unsafe=0",
+    std::string thread_sanitizer = "TSAN_OPTIONS=die_after_fork=0:report_signal_unsafe=0:handle_segv=0:handle_abort=0",
                 address_sanitizer = "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0", path = "PATH=/usr/bin:/bin";
     char* environment[] = {thread_sanitizer.data(), address_sanitizer.data(), path.data(), nullptr};
     std::string program = TELLTALE_RECORDER_CHILD, what = scenario, in = folder(), counters = counters_path();
