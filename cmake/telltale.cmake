@@ -43,6 +43,8 @@ function(telltale_unit_tests area)
   add_executable(unit_${area} ${sources})
   target_include_directories(unit_${area} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(unit_${area} PRIVATE telltale_catch_main ${arg_LINK})
+  # Two thirds of the compiler's time of -O2; what is tested is compiled as it is shipped.
+  target_compile_options(unit_${area} PRIVATE $<$<CONFIG:Release>:-O1>)
   set_target_properties(unit_${area} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME unit_${area} COMMAND unit_${area})
   set_tests_properties(unit_${area} PROPERTIES LABELS unit TIMEOUT 300)
