@@ -17,6 +17,7 @@
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 namespace {
 
@@ -62,6 +63,7 @@ std::shared_ptr<Gate> gate() {
     OutputConfig config;
     config.routes.fill(kToExtra);
     set_extra_sink(fresh);
+    set_throttle({.interval = std::chrono::milliseconds{0}});
     (void)configure_output(config);
     (void)set_base({Mode::kOn, "bench_on", ""});
     flush_output(std::chrono::seconds(10));

@@ -59,6 +59,9 @@
   TEXT(kDiagsDebugClientIp, "proxy.config.diags.debug.client_ip", kAddressSet, "", kLive, "The clients that mode 2 of proxy.config.diags.debug.enabled is for.") \
   TEXT(kDebugRules, "proxy.config.telltale.debug.rules", kDebugRules, "", kLive, "Which sites are on, by more than their tag: the tags are the first rule, and the last rule that matches a site decides.") \
   INTEGER(kDebugLeaseDuration, "proxy.config.telltale.debug.lease_duration", kSeconds, 0, 2592000, 600, kLive, "How long 'ttctl debug enable' lasts where it does not say; 0 is until it is ended.") \
+  INTEGER(kDebugSample, "proxy.config.telltale.debug.sample", kNumber, 1, 1000000, 1, kLive, "Of how many transactions one has the debug lines that the records ask for, all of them; leases say for themselves.") \
+  INTEGER(kDiagsThrottlingInterval, "proxy.config.diags.debug.throttling_interval_msec", kMilliseconds, 0, 86400000, 10000, kLive, "A note, warning or error is written once in so long and counted besides; 0 writes each.") \
+  INTEGER(kDiagThrottlingBurst, "proxy.config.telltale.diag.throttling_burst", kNumber, 1, 100000, 50, kLive, "How many different notes, warnings or errors of one place in the code are written in that time; more are counted.") \
   INTEGER(kDiagsShowLocation, "proxy.config.diags.show_location", kNumber, 0, 2, 1, kLive, "File and line in the output: 0 never; 1 with debug lines; 2 with every line.") \
   TEXT(kDiagsOutputDebug, "proxy.config.diags.output.debug", kOutputLetters, "L", kLive, "Where debug lines go.") \
   TEXT(kDiagsOutputStatus, "proxy.config.diags.output.status", kOutputLetters, "L", kLive, "Where lines of level status go.") \

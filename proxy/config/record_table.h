@@ -54,6 +54,7 @@ enum class Unit : std::uint8_t {
   kStreams,
   kFrames,
   kSeconds,
+  kMilliseconds,
   kBytes,
   kMegabytes,  // of 1,000,000 bytes
   kBytesPowerOfTwo

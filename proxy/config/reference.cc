@@ -37,6 +37,7 @@ std::string_view unit_words(Unit unit) {
     case Unit::kFrames: return "frames";
     case Unit::kSeconds: return "seconds";
     case Unit::kMegabytes: return "megabytes";
+    case Unit::kMilliseconds: return "milliseconds";
     case Unit::kBytes:
     case Unit::kBytesPowerOfTwo: return "bytes";
   }

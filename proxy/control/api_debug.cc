@@ -42,6 +42,14 @@ json::object describe(const diag::Lease& lease) {
   if (lease.ends) object["ends_in_ms"] = ms_left(lease);
   object["lines"] = lease.lines;
   if (lease.max_lines != 0) object["max_lines"] = lease.max_lines;
+  if (lease.max_rate != 0) object["max_rate"] = lease.max_rate;
+  if (lease.sample > 1) object["sample"] = lease.sample;
+  if (!lease.taken_back.empty()) {
+    json::array& list = object["taken_back"].emplace_array();
+    for (const diag::Lease::TakenBack& one : lease.taken_back) {
+      list.emplace_back(json::object{{"rule", text(one.rule)}, {"lines_per_s", one.lines_per_s}});
+    }
+  }
   return object;
 }
 
@@ -78,6 +86,8 @@ diag::LeaseRequest lease_request(const Call& call) {
   request.reason = call.member("reason");
   request.max_lines = call.number("max_lines").value_or(0);
   request.replaces = call.number("replaces").value_or(0);
+  request.max_rate = call.number("max_rate").value_or(0);
+  request.sample = static_cast<std::uint32_t>(std::min<std::uint64_t>(call.number("sample").value_or(1), diag::kSampleMost + 1));
   if (auto given = call.number("for_ms")) {
     constexpr std::uint64_t kMost = 1'000'000'000'000;
     if (*given != 0) request.duration = milliseconds(static_cast<std::int64_t>(std::min(*given, kMost)));
@@ -123,6 +133,16 @@ std::string in_words(const diag::Lease& lease) {
 Answer debug_enable(const Call& call) {
   diag::LeaseRequest request = lease_request(call);
   if (auto refused = refuse_empty(call, request)) return std::move(*refused);
+  if (call.content.contains("max_rate") && (request.max_rate == 0 || request.max_rate > diag::kMaxRateMost)) {
+    return refuse(422, {{.what = fmt::format("{} lines a second are out of range; expected 1 to {}", request.max_rate,
+                                             diag::kMaxRateMost),
+                         .where = "max_rate"}});
+  }
+  if (request.sample == 0 || request.sample > diag::kSampleMost) {
+    return refuse(422, {{.what = fmt::format("one in {} transactions is out of range; expected 1 to {}",
+                                             call.number("sample").value_or(0), diag::kSampleMost),
+                         .where = "sample"}});
+  }
   bool all_clients = call.flag("all_clients");
   if (all_clients && !request.client_ip.empty()) {
     return refuse(400, {{.what = "client_ip and all_clients contradict each other", .where = "client_ip"}});
@@ -288,15 +308,23 @@ Answer debug_preview_end(const Call& call) {
 }
 
 Answer debug_follow(const Call& call) {
-  FollowRequest request{lease_request(call), call.member("host"), call.member("path"), call.member("method")};
+  FollowRequest request{lease_request(call), call.member("host"), call.member("path"), call.member("method"), call.member("status")};
+  constexpr std::uint64_t kMostMs = 1'000'000'000;
+  if (auto ms = call.number("slower_than_ms")) request.slower_than = milliseconds(static_cast<std::int64_t>(std::min(*ms, kMostMs)));
+  request.count = call.number("next").value_or(1);
+  if (call.content.contains("status") && request.status.empty()) {
+    return refuse(400, {{.what = "status is empty; leave it out to follow whatever the answer is", .where = "status"}});
+  }
   if (auto refused = refuse_empty(call, request.lease)) return std::move(*refused);
   auto lease = call.target.debug_follow(request);
   if (!lease) return refuse(422, {lease.error()});
   json::object object = versioned();
   object["lease"] = describe(*lease);
   Answer done = give(200, std::move(object));
-  done.change = fmt::format("opened lease {} to follow the next transaction: {}, host '{}', path '{}', method '{}'",
-                            lease->id, in_words(*lease), request.host, request.path, request.method);
+  done.change = fmt::format("opened lease {} to follow the next {}: {}, host '{}', path '{}', method '{}', status '{}'", lease->id,
+                            request.count == 1 ? std::string("transaction") : fmt::format("{} transactions", request.count),
+                            in_words(*lease), request.host, request.path, request.method, request.status);
+  if (request.slower_than) done.change += fmt::format(", slower than {} ms", request.slower_than->count());
   return done;
 }
 
@@ -311,6 +339,11 @@ Answer debug_followed(const Call& call) {
   if (followed->transaction != 0) object["transaction"] = followed->transaction;
   object["lines"] = text(followed->lines);
   object["lines_lost"] = followed->lines_lost;
+  json::array& list = object["transactions"].emplace_array();
+  for (const Followed::Transaction& one : followed->transactions) {
+    list.emplace_back(json::object{{"id", one.id}, {"status", one.status}, {"us", one.time.count()}});
+  }
+  object["given_up"] = followed->given_up;
   return give(200, std::move(object));
 }
 
@@ -340,7 +373,9 @@ std::vector<Route> debug_routes() {
        with({{"append", bool_, false},
              {"replaces", int64, false},
              {"all_clients", bool_, false},
-             {"max_lines", int64, false}}),
+             {"max_lines", int64, false},
+             {"max_rate", int64, false},
+             {"sample", int64, false}}),
        debug_enable},
       {"POST", "/v1/debug/disable", "", {}, debug_disable},
       {"GET", "/v1/debug/leases", "", {}, debug_leases},
@@ -348,7 +383,13 @@ std::vector<Route> debug_routes() {
       {"POST", "/v1/debug/preview", "", with({}), debug_preview},
       {"POST", "/v1/debug/preview/end", "", {{"id", int64, true}}, debug_preview_end},
       {"POST", "/v1/debug/follow", "",
-       with({{"host", string, false}, {"path", string, false}, {"method", string, false}}), debug_follow},
+       with({{"host", string, false},
+             {"path", string, false},
+             {"method", string, false},
+             {"status", string, false},
+             {"slower_than_ms", int64, false},
+             {"next", int64, false}}),
+       debug_follow},
       {"GET", "/v1/debug/follow", "id", {}, debug_followed},
   };
 }

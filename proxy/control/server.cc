@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <telltale/diag/dbg.h>
 #include <telltale/diag/level.h>
+#include <telltale/diag/throttle.h>
 #include <unistd.h>
 
 #include "control/api.h"
@@ -189,6 +190,7 @@ asio::awaitable<void> Server::Shared::Connection::run() {
 
     Answer answer = control::answer(shared->target, method, target, request.body(), text_of(peer));
     Dbg(control_dbg, "peer {}: {} {}", text_of(peer), method, target, field("status", answer.status));
+    const diag::Unthrottled each;
     if (!answer.change.empty()) diag::note("control: {} {}", text_of(peer), answer.change);
     keep_alive = co_await write(answer, keep_alive, method == "HEAD") && keep_alive;
     // Also when the answer could not be sent: the peer asked for it.

@@ -90,19 +90,32 @@ struct Enabled {
   std::vector<Destination> destinations;  // empty: debug lines go nowhere
 };
 
-// A lease that shows the next transaction that is like this, and no other. Empty: any.
+// A lease that shows the next transactions that are like this, and no others. Empty: any.
 struct FollowRequest {
   diag::LeaseRequest lease;  // client_ip: clients to wait for
   std::string host;          // of the request, without port, in either case
   std::string path;          // a pattern that matches anywhere in the target
   std::string method;
+  std::string status;        // of the answer: "5xx,404"; "none": there was no answer
+  std::optional<std::chrono::milliseconds> slower_than = {};
+  std::uint64_t count = 1;   // how many, 1 to kFollowedMost
 };
+inline constexpr std::uint64_t kFollowedMost = 100;
+
 struct Followed {
   enum class State : std::uint8_t { kWaiting, kUnderWay, kEnded, kTimeIsUp };
+  // Of those whose end decides: one whose lines have been given, all of them by the last call.
+  struct Transaction {
+    std::uint64_t id = 0;
+    std::uint16_t status = 0;  // 0: there was no answer
+    std::chrono::microseconds time{};
+  };
   State state = State::kWaiting;
-  std::uint64_t transaction = 0;  // 0: none yet
+  std::uint64_t transaction = 0;  // the last one; 0: none yet
   std::string lines;              // since the last call
-  std::uint64_t lines_lost = 0;   // so far: more than are kept between two calls
+  std::uint64_t lines_lost = 0;   // so far: more than are kept between two calls, or of one transaction
+  std::vector<Transaction> transactions = {};  // so far
+  std::uint64_t given_up = 0;     // so far: too many at a time, or not ended for too long
 };
 
 // The log was opened anew.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the control socket may do with debug output. The rest of the Server is in server.cc.
 #include <algorithm>
+#include <bitset>
 
 #include <boost/regex.hpp>
 #include <fmt/format.h>
@@ -56,6 +57,54 @@ struct WantedHost {
     return authority.host() == asked.host() && (!with_port || authority.port() == asked.port());
   }
 };
+
+// "5xx,404,none", one bit each, 0 for none.
+tl::expected<std::bitset<600>, control::Error> parse_statuses(std::string_view text) {
+  std::bitset<600> statuses;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view item = text.substr(at, end - at);
+    auto is_digit = [&](std::size_t i) { return item[i] >= '0' && item[i] <= '9'; };
+    const bool is_class = item.size() == 3 && item.substr(1) == "xx";
+    const bool is_code = item.size() == 3 && is_digit(1) && is_digit(2);
+    if (item == "none") {
+      statuses.set(0);
+    } else if ((is_class || is_code) && item[0] >= '1' && item[0] <= '5') {
+      const std::size_t hundreds = static_cast<std::size_t>(item[0] - '0') * 100;
+      for (std::size_t i = 0; is_class && i < 100; ++i) statuses.set(hundreds + i);
+      if (is_code) statuses.set(hundreds + static_cast<std::size_t>(item[1] - '0') * 10 + static_cast<std::size_t>(item[2] - '0'));
+    } else {
+      return tl::unexpected(control::Error{
+          fmt::format("\"{}\" is no status; expected a code from 100 to 599, a class from 1xx to 5xx, or none", item), at, "status"});
+    }
+    at = end + 1;
+  }
+  return statuses;
+}
+
+tl::expected<txn::Follow::Wanted, control::Error> wanted(const control::FollowRequest& request) {
+  txn::Follow::Wanted wanted;
+  if (!request.status.empty()) {
+    auto statuses = parse_statuses(request.status);
+    if (!statuses) return tl::unexpected(std::move(statuses.error()));
+    wanted.statuses = *statuses;
+  }
+  constexpr std::chrono::hours kSlowestMost{1};
+  if (request.slower_than && (request.slower_than->count() <= 0 || *request.slower_than > kSlowestMost)) {
+    return tl::unexpected(control::Error{
+        fmt::format("{} ms is out of range; expected 1 ms to 1 h", request.slower_than->count()), {}, "slower_than_ms"});
+  }
+  wanted.slower_than = request.slower_than;
+  if (request.count == 0 || request.count > control::kFollowedMost) {
+    return tl::unexpected(control::Error{
+        fmt::format("{} transactions are out of range; expected 1 to {}", request.count, control::kFollowedMost), {}, "next"});
+  }
+  wanted.count = static_cast<unsigned>(request.count);
+  return wanted;
+}
+
+// How long a transaction's lines are held: longer than what is asked for takes.
+constexpr std::chrono::milliseconds kHeldAtLeast = std::chrono::seconds{60};
 
 // What a worker asks of every request while somebody waits for one.
 struct Matcher {
@@ -182,14 +231,18 @@ control::Result<diag::Lease> Server::debug_follow(const control::FollowRequest& 
     return tl::unexpected(
         control::Error{"this is not a regular expression", static_cast<std::size_t>(e.position()), "path"});
   }
+  auto of_these = wanted(request);
+  if (!of_these) return tl::unexpected(std::move(of_these.error()));
   diag::LeaseRequest lease = request.lease;
+  lease.held = !of_these->streams();
   lease.kind = diag::LeaseKind::kFollow;
   lease.client_ip.clear();  // the matcher has them
   auto opened = diag::open_lease(lease);
   if (!opened) return tl::unexpected(to_error(opened.error(), {}));
   opened->lease.client_ip = request.lease.client_ip;
   diag::clear_capture();
-  shared_.follow.begin(opened->lease.id, std::move(matcher));
+  if (lease.held) diag::hold_begin(std::max(kHeldAtLeast, 2 * request.slower_than.value_or(std::chrono::milliseconds{0})));
+  shared_.follow.begin(opened->lease.id, std::move(matcher), std::move(*of_these));
   leases_.look();
   return std::move(opened->lease);
 }
@@ -203,6 +256,9 @@ control::Result<control::Followed> Server::debug_followed(std::uint64_t lease) {
   }
   control::Followed followed;
   followed.transaction = open ? now.transaction : last_followed_.transaction;
+  for (const txn::Follow::Shown& one : open ? now.shown : last_followed_.shown) {
+    followed.transactions.push_back({one.transaction, one.end.status, one.end.time});
+  }
   if (!open) {
     followed.state = control::Followed::State::kTimeIsUp;
   } else if (now.state == State::kUnderWay) {
@@ -211,7 +267,11 @@ control::Result<control::Followed> Server::debug_followed(std::uint64_t lease) {
     followed.state = control::Followed::State::kEnded;
   }
   // Its last lines may still be on their way.
-  if (!open || now.state == State::kEnded) diag::flush_output(std::chrono::seconds{1});
+  if (!open || now.state == State::kEnded) {
+    diag::flush_output(std::chrono::seconds{1});
+    diag::flush_held(std::chrono::seconds{1});
+  }
+  followed.given_up = open ? diag::held_counts().transactions_given_up : given_up_;
   diag::Captured captured = diag::take_captured();
   followed.lines = std::move(captured.lines);
   followed.lines_lost = captured.lines_lost;
@@ -233,6 +293,9 @@ void Server::let_follow_go() {
   last_followed_ = now;
   shared_.follow.stop();
   diag::capture_transaction(0);
+  diag::flush_held(std::chrono::seconds{1});  // those that ended in time are shown
+  given_up_ = diag::held_counts().transactions_given_up;
+  diag::hold_end();
 }
 
 }  // namespace telltale::server

@@ -47,7 +47,9 @@ void LeaseKeeper::look() {
   if (stopped_) return;
   auto ended = diag::expire_leases(std::chrono::steady_clock::now());
   if (!ended.empty() && ended_) ended_();
+  diag::limit_leases(std::chrono::steady_clock::now());
   auto next = diag::next_lease_end();
+  if (auto check = diag::next_rate_check(); check && (!next || *check < *next)) next = check;
   if (!next) {
     timer_.cancel();
     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// LeaseKeeper: takes leases back when their time is up or their lines are spent, without being asked.
+// LeaseKeeper: takes leases back when their time is up or their lines are spent, and from those that write more
+// than they may what they write the most, without being asked.
 //
 // **Thread safety:** main thread only; the library's notifier may come from any thread.
 

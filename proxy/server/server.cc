@@ -11,6 +11,7 @@
 #include <telltale/diag/dbg.h>
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 #include "config/agreement.h"
 #include "config/reference.h"
@@ -93,6 +94,7 @@ tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(co
   start_recorder(server->records_, options.config_dir, options.runtime_dir);
   if (auto opened = server->configure_output(server->records_); !opened) return tl::unexpected(std::vector{opened.error()});
   for (const std::string& note : notes) diag::note("{}", note);
+  diag::set_throttle(throttle_config(server->records_));
   if (auto set = diag::set_base(debug_base(server->records_)); !set) return tl::unexpected(std::vector{set.error().what});
   if (auto set = arm_recorder(server->records_); !set) return tl::unexpected(std::vector{set.error().what});
 
@@ -188,6 +190,7 @@ void Server::wait_for_signal() {
 }
 
 void Server::obey(int signal) {
+  const diag::Unthrottled each;
   if (signal == SIGHUP) return reload_on_signal();
   if (signal == SIGUSR1) return debug_off_on_signal();
   if (signal == SIGUSR2) return reopen_log_on_signal();
@@ -247,6 +250,7 @@ tl::expected<void, control::Error> Server::apply(const config::Records& records,
     (void)arm_recorder(records_);
     return tl::unexpected(control::Error{set.error(), {}, {}});
   }
+  diag::set_throttle(throttle_config(records));
   records_ = records;
   remap_ = std::move(remap);
   shared_.cache.set_capacity(static_cast<std::size_t>(records_.integer(Record::kCacheRamCacheSize)));
@@ -320,6 +324,7 @@ control::Result<std::vector<control::Description>> Server::config_describe(const
 }
 
 tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_reload() {
+  const diag::Unthrottled each;
   auto refuse = [](const config::Problems& problems) {
     std::vector<control::Error> errors;
     for (const config::Problem& problem : problems) {

@@ -93,6 +93,7 @@ class Server final : public control::Target {
   std::vector<std::unique_ptr<WorkerThread>> workers_;
   std::unique_ptr<control::Server> control_;
   txn::Follow::Now last_followed_;  // that of a lease that has ended
+  std::uint64_t given_up_ = 0;      // its transactions that were not held to their end
   bool stopping_ = false;
 };
 

@@ -119,7 +119,13 @@ void apply_settings(const Records& r, txn::WorkerState& state) {
 
 diag::Base debug_base(const Records& r) {
   return {static_cast<diag::Mode>(r.integer(Record::kDiagsDebugEnabled)), std::string(r.string(Record::kDiagsDebugTags)),
-          std::string(r.string(Record::kDiagsDebugClientIp)), std::string(r.string(Record::kDebugRules))};
+          std::string(r.string(Record::kDiagsDebugClientIp)), std::string(r.string(Record::kDebugRules)),
+          static_cast<std::uint32_t>(r.integer(Record::kDebugSample))};
+}
+
+diag::ThrottleConfig throttle_config(const Records& r) {
+  return {std::chrono::milliseconds{r.integer(Record::kDiagsThrottlingInterval)},
+          static_cast<std::uint32_t>(r.integer(Record::kDiagThrottlingBurst))};
 }
 
 diag::OutputConfig output_config(const Records& r, const std::filesystem::path& log_dir) {

@@ -8,6 +8,7 @@
 
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 #include "config/problem.h"
 #include "config/records.h"
@@ -20,6 +21,7 @@ txn::TransactionSettings transaction_settings(const config::Records& records);
 void apply_settings(const config::Records& records, txn::WorkerState& state);
 
 diag::Base debug_base(const config::Records& records);
+diag::ThrottleConfig throttle_config(const config::Records& records);
 diag::OutputConfig output_config(const config::Records& records, const std::filesystem::path& log_dir);
 
 std::size_t worker_count(const config::Records& records);

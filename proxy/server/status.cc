@@ -5,6 +5,7 @@
 
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 #include "server/version.h"
 
@@ -68,6 +69,8 @@ control::StatusSection debug(const StatusInput& input) {
                                   {"tags", with_source(input, Record::kDiagsDebugTags)},
                                   {"client_ip", with_source(input, Record::kDiagsDebugClientIp)},
                                   {"rules", with_source(input, Record::kDebugRules)},
+                                  {"sample", fmt::format("1/{} ({})", input.records.integer(Record::kDebugSample),
+                                                         config::to_string(input.records.source(Record::kDebugSample)))},
                                   {"lines go to", with_source(input, Record::kDiagsOutputDebug)}}};
   for (const diag::Lease& lease : diag::leases()) {
     section.items.push_back({fmt::format("lease {}", lease.id),
@@ -84,6 +87,7 @@ control::StatusSection output() {
                                  {{"records written", status.records_written},
                                   {"records dropped", status.records_dropped},
                                   {"lines written", status.lines_written},
+                                  {"notes, warnings and errors held back", diag::lines_held_back()},
                                   {"lines lost by sinks", status.lines_lost},
                                   {"sink errors", status.sink_errors},
                                   {"string tags not cached", control.string_tags_uncached},

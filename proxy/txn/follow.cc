@@ -5,10 +5,11 @@
 
 namespace telltale::txn {
 
-void Follow::begin(std::uint64_t lease, Matches matches) {
+void Follow::begin(std::uint64_t lease, Matches matches, Wanted wanted) {
   std::lock_guard guard(mutex_);
-  now_ = {State::kWaiting, lease, 0};
+  now_ = {State::kWaiting, lease, 0, {}};
   matches_ = std::make_shared<const Matches>(std::move(matches));
+  wanted_ = std::move(wanted);
   waiting_.store(true, std::memory_order_relaxed);
 }
 
@@ -36,17 +37,31 @@ bool Follow::claim(const http::RequestHead& request, diag::Context& context) {
   if (!(*matches)(request, context.client)) return false;
   std::lock_guard guard(mutex_);
   if (now_.state != State::kWaiting || now_.lease != lease) return false;
+  context.followed = lease;
+  if (!wanted_.streams()) return true;
   now_.state = State::kUnderWay;
   now_.transaction = context.transaction;
   waiting_.store(false, std::memory_order_relaxed);
   diag::capture_transaction(context.transaction);
-  context.followed = lease;
   return true;
 }
 
-void Follow::end(std::uint64_t transaction) {
+void Follow::end(const diag::Context& context, End end) {
   std::lock_guard guard(mutex_);
-  if (now_.state == State::kUnderWay && now_.transaction == transaction) now_.state = State::kEnded;
+  const bool ours = now_.lease == context.followed;
+  if (ours && now_.state == State::kUnderWay && now_.transaction == context.transaction) {
+    now_.state = State::kEnded;
+    return;
+  }
+  const bool show = ours && now_.state == State::kWaiting && wanted_.fits(end);
+  // Before the state is told: who then asks for the lines waits for these too.
+  diag::release_held(context.transaction, show);
+  if (!show) return;
+  now_.transaction = context.transaction;
+  now_.shown.push_back({context.transaction, end});
+  if (now_.shown.size() < wanted_.count) return;
+  now_.state = State::kEnded;
+  waiting_.store(false, std::memory_order_relaxed);
 }
 
 }  // namespace telltale::txn

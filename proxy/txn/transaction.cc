@@ -70,7 +70,9 @@ Transaction::Transaction(WorkerState& state, http::Exchange& exchange)
       context_(with_transaction(diag::current_context(), state.transactions.next())), hooks_(state.hooks, state.worker) {}
 
 Transaction::~Transaction() {
-  if (context_.followed != 0) state_.follow->end(context_.transaction);
+  if (context_.followed == 0) return;
+  const auto time = std::chrono::steady_clock::now() - begun_;
+  state_.follow->end(context_, {status_, std::chrono::duration_cast<std::chrono::microseconds>(time)});
 }
 
 net::Task<void> Transaction::run([[maybe_unused]] std::unique_ptr<Transaction> self) {

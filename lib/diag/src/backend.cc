@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "backend_wake.h"
+#include "capture_hold.h"
 #include "capture_line.h"
 #include "last_lines.h"
 #include "plugin_names.h"
@@ -21,6 +22,7 @@
 #include "ring_table.h"
 #include "site_dictionary.h"
 #include "tag_table.h"
+#include "throttle.h"
 
 namespace telltale::diag {
 
@@ -51,6 +53,7 @@ void Backend::sample_clock() {
   auto now = steady_clock::now();
   if (now - sampled_ < kSampleEvery) return;
   sampled_ = now;
+  tell_held_back_in_time();
   const ClockSample sample = sample_clocks();
   const std::optional<std::int64_t> step = clock_.add(sample);
   tell_recorder(sample, now, step.has_value());
@@ -82,6 +85,7 @@ void Backend::tell_recorder(const ClockSample& sample, steady_clock::time_point 
 
 void Backend::run() {
   tl_is_backend = true;
+  set_thread_name("diag");  // of what it tells itself (throttle.h)
   OutputControl& control = output_control();
   // A counter's rate needs a stretch of time to be seen; early lines must not be stamped by guess.
   timespec first_stretch{0, 2'000'000};
@@ -90,8 +94,10 @@ void Backend::run() {
   auto sleep = kShortestSleep;
   for (;;) {
     sample_clock();
+    take_released();
     OutputPlan plan = control.plan();
     Found found = drain(plan);
+    if (!plan.change) settle_held(ripe_, [this](auto... of) { return held_line(of...); });
     look_after_files();
     write_out();
     if (!plan.change) publish(plan.show);  // else what is shown would be what there was before the change
@@ -122,7 +128,8 @@ Backend::Found Backend::drain(const OutputPlan& plan) {
     rings_[i].ring = &table[i];
     rings_[i].begin(plan.upto[i]);
   }
-  std::uint64_t ripe = ~std::uint64_t{0};
+  std::uint64_t& ripe = ripe_;
+  ripe = ~std::uint64_t{0};
   if (!plan.hurry) ripe = ticks_now() - static_cast<std::uint64_t>(double(kGrace.count()) / clock_.ns_per_tick());
 
   // Heads of rings that have something ripe, unsorted: there are few at a time.
@@ -190,7 +197,7 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
       name_thread(ring, {name, strnlen(name, kThreadNameBytes)});
     } else if (header.site == kGapSite) {
       write_gap(ring, header, record);
-    } else {
+    } else if (!hold_alone(ring, header, record)) {
       write_record(ring, header, record);
     }
   } catch (...) {  // out of memory
@@ -217,20 +224,40 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   if (binary_of(lanes) != nullptr) write_binary(ring, header, record, wall_ns, formatted);
   if (!formatted) return;
   RecordReader arguments(record, header);
-  LineHead head;
-  head.origin = read_origin(header, arguments);
-  head.wall_ns = wall_ns;
-  head.thread = ring.thread;
-  head.level = header.level;
-  head.connection = header.connection;
-  head.transaction = header.transaction;
-  head.plugin = plugin(header.plugin);
+  LineHead head = head_of(ring.thread, header, wall_ns, arguments);
   std::string_view text = writer_.text(head.origin.format, arguments);
   line_.clear();
   writer_.append(line_, head, targets_.show_location, text);
   note_site(header.site);
   if (captured) capture_line(line_);
   hand_out(lanes);
+}
+
+LineHead Backend::head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns, RecordReader& arguments) {
+  LineHead head;
+  head.origin = read_origin(header, arguments);
+  head.wall_ns = wall_ns;
+  head.thread = thread;
+  head.level = header.level;
+  head.connection = header.connection;
+  head.transaction = header.transaction;
+  head.plugin = plugin(header.plugin);
+  return head;
+}
+
+// True: it is for nobody else.
+bool Backend::hold_alone(RingReader& ring, const RecordHeader& header, const char* record) {
+  if ((header.flags & kRecordFollowed) != 0 && holding()) hold_record(header, record, ring.thread);
+  return (header.flags & kRecordHeld) != 0;
+}
+
+std::string_view Backend::held_line(std::string_view thread, const RecordHeader& header, const char* record) {
+  RecordReader arguments(record, header);
+  const LineHead head = head_of(thread, header, clock_.wall_ns(header.ticks), arguments);
+  std::string_view text = writer_.text(head.origin.format, arguments);
+  line_.clear();
+  writer_.append(line_, head, targets_.show_location, text);
+  return line_;
 }
 
 // What the list of sites and the preview know of a site's lines; of those that are formatted. Of others the list

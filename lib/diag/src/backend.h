@@ -43,6 +43,9 @@ class Backend {
   Found drain(const OutputPlan& plan);
   void consume(RingReader& ring, const RecordHeader& header);
   void note_site(std::uint32_t site);
+  LineHead head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns, RecordReader& arguments);
+  bool hold_alone(RingReader& ring, const RecordHeader& header, const char* record);
+  std::string_view held_line(std::string_view thread, const RecordHeader& header, const char* record);
   void write_record(RingReader& ring, const RecordHeader& header, const char* record);
   void write_gap(RingReader& ring, const RecordHeader& header, const char* record);
   void write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count);
@@ -71,6 +74,7 @@ class Backend {
   WallClock clock_;
   std::chrono::steady_clock::time_point sampled_{}, recorder_told_{};
   std::int64_t last_wall_ns_ = 0;
+  std::uint64_t ripe_ = 0;  // the last pass read everything up to this stamp
   LineWriter writer_;
   std::string line_;
 

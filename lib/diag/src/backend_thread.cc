@@ -14,12 +14,16 @@
 
 #include <chrono>
 
+#include <telltale/diag/throttle.h>
+
 #include "backend.h"
+#include "capture_hold.h"
 #include "capture_line.h"
 #include "last_lines.h"
 #include "plugin_names.h"
 #include "recorder_files.h"
 #include "ring_table.h"
+#include "throttle.h"
 #include "ticks.h"
 
 namespace telltale::diag {
@@ -43,6 +47,7 @@ void before_fork() {
   ring_table().lock();
   lock_plugin_names();
   lock_last_lines();
+  lock_held();
   lock_capture();
   recorder_files().lock();
 }
@@ -50,6 +55,7 @@ void before_fork() {
 void after_fork_in_parent() {
   recorder_files().unlock();
   unlock_capture();
+  unlock_held();
   unlock_last_lines();
   unlock_plugin_names();
   ring_table().unlock();
@@ -65,6 +71,7 @@ void after_fork_in_child() {
   recorder_files().forget();
   ring_table().forget();
   output_control().forget();
+  forget_held_back();
   after_fork_in_parent();
 }
 
@@ -75,6 +82,7 @@ void after_fork_in_child() {
   if (!control.ever_started()) {
     if (control.forked() || ring_table().records() + ring_table().drops() == 0 || !control.start()) return;
   }
+  tell_held_back();
   // Whoever stopped it has waited as long as that was worth; a second wait for the same sink would add to it.
   if (!control.stop_waits()) flush_output(1s);
 }

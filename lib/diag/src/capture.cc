@@ -54,6 +54,11 @@ void capture_line(std::string_view line) {
   }
 }
 
+void capture_lost(std::uint64_t lines) {
+  std::lock_guard guard(kept().mutex);
+  kept().now.lines_lost += lines;
+}
+
 void lock_capture() noexcept { kept().mutex.lock(); }
 void unlock_capture() noexcept { kept().mutex.unlock(); }
 

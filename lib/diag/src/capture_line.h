@@ -11,6 +11,7 @@ namespace telltale::diag {
 
 bool is_captured(std::uint64_t transaction) noexcept;
 void capture_line(std::string_view line);
+void capture_lost(std::uint64_t lines);
 
 void lock_capture() noexcept;  // around fork()
 void unlock_capture() noexcept;

@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kLasting = source_bit(0) | source_bit(kRecorderSo
 
 std::shared_ptr<Sources> copy_of_sources();
 std::optional<Refusal> check_client_blocks(const Sources& sources);
+std::optional<Refusal> check_sample(std::uint32_t sample);
 
 // The pattern of tags, which may be empty where there are rules, and the rules behind it.
 // Errors: the offset counts in the text that is wrong.

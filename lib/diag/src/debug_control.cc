@@ -20,6 +20,11 @@ std::shared_ptr<Sources> copy_of_sources() {
   return now.sources == nullptr ? std::make_shared<Sources>() : std::make_shared<Sources>(*now.sources);
 }
 
+std::optional<Refusal> check_sample(std::uint32_t sample) {
+  if (sample >= 1 && sample <= kSampleMost) return std::nullopt;
+  return Refusal{fmt::format("the sample 1/{} does not exist; expected 1/1 to 1/{}", sample, kSampleMost), std::nullopt};
+}
+
 std::optional<Refusal> check_client_blocks(const Sources& sources) {
   if (sources.client_blocks() <= kClientBlocksMax) return std::nullopt;
   return Refusal{fmt::format("the client lists of the base and all leases are longer than {} addresses together", kClientBlocksMax),
@@ -84,7 +89,9 @@ tl::expected<void, Refusal> set_base(const Base& base) {
   auto clients = parse_client_list(base.client_ip);
   if (!clients) return tl::unexpected(std::move(clients.error()));
   source.clients = std::move(*clients);
+  if (auto refusal = check_sample(base.sample)) return tl::unexpected(std::move(*refusal));
   source.mode = base.mode;
+  source.sample = base.sample;
   next->base = base;
   if (auto refusal = check_client_blocks(*next)) return tl::unexpected(std::move(*refusal));
 
@@ -109,6 +116,7 @@ std::size_t all_off() {
     next->base.tags = now.sources->base.tags;
     next->base.rules = now.sources->base.rules;
     next->base.client_ip = now.sources->base.client_ip;
+    next->base.sample = now.sources->base.sample;
     next->by_number[0] = now.sources->by_number[0];
     next->by_number[0].mode = Mode::kOff;
     next->recorder_tags = now.sources->recorder_tags;  // puts nothing out
@@ -130,8 +138,9 @@ std::vector<TagState> tags() {
   {
     std::lock_guard changes(all.changes);  // what is on stays as it is while we look
     sets = all.verdicts.sets();
-    const std::uint64_t for_all = (sets.for_controls | sets.for_strings) & ~sets.count_only;
-    const std::uint64_t for_clients = (sets.for_clients & ~sets.count_only) | sets.for_followed;
+    const std::uint64_t for_all = (sets.for_controls | sets.for_strings) & ~sets.count_only & ~sets.sampled;
+    const std::uint64_t sampled = (sets.for_controls | sets.for_strings) & sets.sampled;
+    const std::uint64_t for_clients = ((sets.for_clients | sampled) & ~sets.count_only) | sets.for_followed;
     auto add = [&](TagState& state, std::uint64_t matches) {
       bool all_of_it = (matches & for_all) != 0, some = (matches & for_clients) != 0;
       if (all_of_it) state.clients_only = false;

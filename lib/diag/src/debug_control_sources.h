@@ -25,6 +25,8 @@ struct Source {
   std::uint64_t lease = 0;                // id; 0: the base
   std::shared_ptr<const RuleList> rules;  // null: matches nothing
   std::vector<ClientBlock> clients;
+  std::uint32_t sample = 1;  // on for one in so many transactions
+  bool held = false;         // of kFollow: no output
 };
 
 // Bits of sources.

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include <telltale/diag/level.h>
+#include <telltale/diag/throttle.h>
 
 #include "change_sources.h"
 #include "debug_control_change.h"
+#include "lease_rate.h"
 #include "preview.h"
 #include "registry.h"
 
@@ -68,6 +70,11 @@ tl::expected<Source, Refusal> compile(const LeaseRequest& request) {
     return tl::unexpected(
         Refusal{fmt::format("a lease may last from 1 ms to {} days", kLeaseDurationMax.count() / 24), std::nullopt});
   }
+  if (auto refusal = check_sample(request.sample)) return tl::unexpected(std::move(*refusal));
+  if (request.max_rate > kMaxRateMost) {
+    return tl::unexpected(Refusal{fmt::format("the rate {}/s is out of range; expected 1/s to {}/s", request.max_rate, kMaxRateMost),
+                                  std::nullopt});
+  }
   for (const std::string* text : {&request.owner, &request.reason}) {
     if (text->size() > kLeaseTextBytesMax) {
       return tl::unexpected(
@@ -75,7 +82,7 @@ tl::expected<Source, Refusal> compile(const LeaseRequest& request) {
     }
   }
   Mode mode = clients->empty() ? Mode::kOn : Mode::kOnForClients;
-  return Source{mode, request.kind, 0, std::move(*rules), std::move(*clients)};
+  return Source{mode, request.kind, 0, std::move(*rules), std::move(*clients), request.sample, request.held};
 }
 
 Lease make_lease(const LeaseRequest& request, std::uint64_t id, SteadyTime now) {
@@ -86,7 +93,9 @@ Lease make_lease(const LeaseRequest& request, std::uint64_t id, SteadyTime now) 
               .kind = request.kind,
               .max_lines = request.max_lines,
               .owner = request.owner,
-              .reason = request.reason};
+              .reason = request.reason,
+              .max_rate = request.max_rate,
+              .sample = request.sample};
   lease.opened = std::chrono::system_clock::now();
   lease.opened_steady = now;
   if (request.duration) lease.ends = now + *request.duration;
@@ -136,6 +145,7 @@ tl::expected<OpenedLease, Refusal> open_lease(const LeaseRequest& request, Stead
   tell_previews(replaced);
   ++last_lease_id;
   last_number = *number;
+  if (lease.max_rate != 0) watch_rate(lease, now);
   return OpenedLease{std::move(lease), std::move(applied->tags_on), applied->sites_on};
 }
 
@@ -189,6 +199,7 @@ std::vector<EndedLease> expire_leases(SteadyTime now) {
       ended.push_back({std::move(lease), lines ? LeaseEnd::kLines : LeaseEnd::kTime});
     }
   }
+  const Unthrottled each;
   for (const EndedLease& end : ended) {
     if (end.lease.kind != LeaseKind::kPrint) continue;
     note("debug lease {} ended: {}; lines: {}, tags \"{}\", rules \"{}\", opened by {}", end.lease.id,

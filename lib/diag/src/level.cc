@@ -2,6 +2,7 @@
 // How fatal(), alert() and emergency() end the process: see end_process() in <telltale/diag/level.h>.
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ namespace telltale::diag::level_detail {
 // broken. A process that has not configured output yet, or has stopped it, gets a backend once more.
 void end_process(Level level) noexcept {
   output_control().start();
+  tell_held_back();
   flush_output(std::chrono::seconds(1));
   _exit(exit_status(level));
 }

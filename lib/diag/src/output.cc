@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public side of output; see <telltale/diag/output.h>. The work is in output_control.h and backend.h.
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 #include <algorithm>
 
@@ -80,7 +81,10 @@ bool flush_output(std::chrono::milliseconds deadline) noexcept {
 
 bool settle_output(std::chrono::milliseconds deadline) noexcept { return output_control().wait_applied(in(deadline)); }
 
-bool stop_output(std::chrono::milliseconds deadline) noexcept { return output_control().stop(in(deadline)); }
+bool stop_output(std::chrono::milliseconds deadline) noexcept {
+  tell_held_back();
+  return output_control().stop(in(deadline));
+}
 
 OutputStatus output_status() {
   OutputStatus status;

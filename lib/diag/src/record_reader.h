@@ -38,6 +38,8 @@ class RecordReader {
 
   // False: no further argument.
   bool next(Argument& argument) noexcept;
+  // Behind the arguments read so far.
+  const char* position() const noexcept { return at_; }
 
  private:
   bool take(void* to, std::size_t bytes) noexcept;

@@ -11,6 +11,7 @@
 #include "ring_table.h"
 #include "route.h"
 #include "tag_table.h"
+#include "throttle.h"
 #include "ticks.h"
 
 namespace telltale::diag {
@@ -41,13 +42,14 @@ constinit thread_local Ring* tl_open_ring __attribute__((tls_model("initial-exec
 inline char* begin_in(Ring* ring, char* at, std::uint32_t site, Level level) noexcept {
   tl_open_ring = ring;
   auto* header = reinterpret_cast<RecordHeader*>(at);
-  header->site = site;
+  header->site = site & ~kHeldOnly;
   header->level = level;
-  header->reserved = 0;
+  header->flags = (site & kHeldOnly) != 0 ? kRecordHeld : 0;
   if (const Context* context = tl_context) {
     header->connection = context->connection;
     header->transaction = context->transaction;
     header->plugin = context->plugin;
+    if (context->followed != 0) header->flags |= kRecordFollowed;
   } else {
     header->connection = 0;
     header->transaction = 0;
@@ -107,12 +109,12 @@ char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size
 char* begin_located(std::string_view tag, Level level, std::size_t room_bytes) noexcept {
   const Tag* known = tag.empty() ? nullptr : find_tag(tag);
   if (known == nullptr) return begin_record(0, 0, level, room_bytes);
-  std::uint32_t recorder = 0;
+  std::uint32_t bits = 0;
   if (level == Level::kDebug) {
     const std::uint32_t route = std::exchange(tl_route, 0), number = known->number | kByTag;
-    recorder = (route & ~kForRecorder) == number ? route & kForRecorder : route_again(known->matches);
+    bits = (route & ~kRouteBits) == number ? route & kRouteBits : route_again(known->matches);
   }
-  return begin_record(recorder, known->number, level, room_bytes);
+  return begin_record(bits, known->number, level, room_bytes);
 }
 
 void end_record(char* end, std::uint8_t argument_count) noexcept {
@@ -123,6 +125,11 @@ void end_record(char* end, std::uint8_t argument_count) noexcept {
   header->size_bytes = static_cast<std::uint32_t>(bytes);
   header->argument_count = argument_count;
   if (ring != tl_ring && tl_ring != nullptr) [[unlikely]] tl_ring->let_go();
+  if (header->site == 0 && is_throttled(header->level) &&
+      !throttle_admits(*header, start + sizeof(RecordHeader), end)) [[unlikely]] {
+    ring->cancel();
+    return;
+  }
   if (ring->publish(bytes)) [[unlikely]] wake_backend();
 }
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include <telltale/diag/lease.h>
 #include <telltale/diag/site.h>
 
 namespace telltale::diag {
@@ -17,11 +18,18 @@ Decision Verdicts::decide(const SourceBits& all_matches, Flavour flavour, bool f
     std::uint64_t on = matches & for_all.load(std::memory_order_acquire);
     std::uint64_t filtered = matches & sets.for_clients.load(std::memory_order_acquire);
     if (filtered != 0 && context != nullptr && context->client != nullptr) on |= filtered & filters_of(*context->client, epoch);
+    std::uint64_t sampled = on & sets.sampled.load(std::memory_order_acquire);
+    // Who asks for this transaction by the flag asks for all of it.
+    if (sampled != 0 && !flag) on &= ~sampled | sampled_of(sets, sampled, context);
     std::uint64_t following = matches & sets.for_followed.load(std::memory_order_acquire);
     if (following != 0 && context != nullptr && context->followed != 0) on |= followed_by(sets, following, context->followed);
     std::uint64_t count_only = sets.count_only.load(std::memory_order_acquire);
     std::uint64_t record = all_matches.at(epoch) & sets.for_recorder.load(std::memory_order_acquire);
-    if (epoch_.load(std::memory_order_relaxed) == epoch) return {on & ~count_only, on & count_only, record};
+    std::uint64_t held = sets.held.load(std::memory_order_acquire);
+    if (epoch_.load(std::memory_order_relaxed) == epoch) {
+      std::uint64_t print = on & ~count_only;
+      return {print, on & count_only, record, print != 0 && (print & ~held) == 0};
+    }
   }
 }
 
@@ -30,6 +38,17 @@ std::uint64_t Verdicts::followed_by(const AtomicSets& sets, std::uint64_t source
   for (; sources != 0; sources &= sources - 1) {
     auto i = static_cast<unsigned>(std::countr_zero(sources));
     if (sets.lease[i].load(std::memory_order_acquire) == lease) on |= std::uint64_t{1} << i;
+  }
+  return on;
+}
+
+// Whoever has no transaction is in no sample.
+std::uint64_t Verdicts::sampled_of(const AtomicSets& sets, std::uint64_t sources, const Context* context) noexcept {
+  std::uint64_t on = 0;
+  if (context == nullptr || context->transaction == 0) return on;
+  for (; sources != 0; sources &= sources - 1) {
+    auto i = static_cast<unsigned>(std::countr_zero(sources));
+    if (in_sample(context->transaction, sets.sample[i].load(std::memory_order_acquire))) on |= std::uint64_t{1} << i;
   }
   return on;
 }
@@ -59,7 +78,9 @@ SourceSets Verdicts::sets() const noexcept {
   const AtomicSets& sets = sets_[in_force()];
   return {sets.for_controls.load(std::memory_order_acquire), sets.for_strings.load(std::memory_order_acquire),
           sets.for_clients.load(std::memory_order_acquire),  sets.for_followed.load(std::memory_order_acquire),
-          sets.count_only.load(std::memory_order_acquire),   sets.for_recorder.load(std::memory_order_acquire),
+          sets.count_only.load(std::memory_order_acquire),   sets.sampled.load(std::memory_order_acquire),
+          sets.held.load(std::memory_order_acquire),         sets.for_recorder.load(std::memory_order_acquire),
+          {},
           {}};
 }
 
@@ -70,14 +91,21 @@ void Verdicts::stage(const SourceSets& sets) noexcept {
   next.for_clients.store(sets.for_clients, std::memory_order_release);
   next.for_followed.store(sets.for_followed, std::memory_order_release);
   next.count_only.store(sets.count_only, std::memory_order_release);
+  next.sampled.store(sets.sampled, std::memory_order_release);
+  next.held.store(sets.held, std::memory_order_release);
   next.for_recorder.store(sets.for_recorder, std::memory_order_release);
-  for (unsigned i = 0; i < kSourcesMax; ++i) next.lease[i].store(sets.lease[i], std::memory_order_release);
+  for (unsigned i = 0; i < kSourcesMax; ++i) {
+    next.lease[i].store(sets.lease[i], std::memory_order_release);
+    next.sample[i].store(sets.sample[i], std::memory_order_release);
+  }
 }
 
 std::uint8_t Verdicts::hot_bits(const SourceSets& in_force, std::uint64_t matched, bool specific) noexcept {
   unsigned bits = 0;
-  if ((matched & in_force.for_controls & ~in_force.count_only) != 0) bits |= kSiteOnForAll;
-  if ((matched & ((in_force.for_clients & ~in_force.count_only) | in_force.for_followed)) != 0) bits |= kSiteAsksContext;
+  // A source that is off may have a sample: it is none of the sets it is masked with here.
+  const std::uint64_t for_some = (in_force.for_clients | (in_force.for_controls & in_force.sampled)) & ~in_force.count_only;
+  if ((matched & in_force.for_controls & ~in_force.count_only & ~in_force.sampled) != 0) bits |= kSiteOnForAll;
+  if ((matched & (for_some | in_force.for_followed)) != 0) bits |= kSiteAsksContext;
   if ((matched & in_force.count_only) != 0) bits |= kSiteCounts;
   if ((matched & in_force.for_recorder) != 0) bits |= kSiteRecords;
   if (specific && (in_force.for_controls | in_force.for_clients | in_force.for_followed) != 0) bits |= kSiteAsksFlag;

@@ -4,8 +4,8 @@
 //
 // What can turn a line on are sources: the base (number 0), leases (1 to 62) and, without output, the flight
 // recorder's tags (63). Each has rules, and a client list or none. So a site's state is one word, the sources whose rules have it on, and a few words
-// say what a source does: on for all controls, for all string-tag calls, for its clients, for one followed
-// transaction. Calls that are no sites have the word of their tag, or where the rules name places, that of
+// say what a source does: on for all controls, for all string-tag calls, for its clients, for one in so
+// many transactions, for those that are followed. Calls that are no sites have the word of their tag, or where the rules name places, that of
 // an entry made for the place at its first call.
 //
 // All of that exists twice. A change writes the copy that is not in force and then moves the epoch, whose
@@ -37,8 +37,11 @@ struct SourceSets {
   std::uint64_t for_clients = 0;   // on for the source's clients only
   std::uint64_t for_followed = 0;  // on for contexts that carry the source's lease
   std::uint64_t count_only = 0;    // of the above: matching calls are counted, nothing prints
+  std::uint64_t sampled = 0;       // of for_controls, for_strings and for_clients: on for some transactions only
+  std::uint64_t held = 0;          // of for_followed: no output
   std::uint64_t for_recorder = 0;  // none of the above: into the flight recorder, in every mode and for all clients
-  std::array<std::uint64_t, kSourcesMax> lease{};  // ids, of for_followed
+  std::array<std::uint64_t, kSourcesMax> lease{};   // ids, of for_followed
+  std::array<std::uint32_t, kSourcesMax> sample{};  // one in so many, of `sampled`
 };
 
 // Which sources want a line, which only count it, and which only record it.
@@ -46,6 +49,7 @@ struct Decision {
   std::uint64_t print = 0;
   std::uint64_t count = 0;
   std::uint64_t record = 0;
+  bool held_only = false;  // print has no other sources than `held` ones
 };
 
 enum class Flavour : std::uint8_t { kControl, kString };
@@ -81,11 +85,15 @@ class Verdicts {
     std::atomic<std::uint64_t> for_clients{0};
     std::atomic<std::uint64_t> for_followed{0};
     std::atomic<std::uint64_t> count_only{0};
+    std::atomic<std::uint64_t> sampled{0};
+    std::atomic<std::uint64_t> held{0};
     std::atomic<std::uint64_t> for_recorder{0};
     std::array<std::atomic<std::uint64_t>, kSourcesMax> lease{};
+    std::array<std::atomic<std::uint32_t>, kSourcesMax> sample{};
   };
   std::size_t in_force() const noexcept { return epoch() & 1; }
   static std::uint64_t followed_by(const AtomicSets& sets, std::uint64_t sources, std::uint64_t lease) noexcept;
+  static std::uint64_t sampled_of(const AtomicSets& sets, std::uint64_t sources, const Context* context) noexcept;
   std::uint64_t filters_of(const Client& client, std::uint64_t epoch) const noexcept;
 
   std::atomic<std::uint64_t> epoch_{2};  // above any Client's first generation, 0

@@ -81,6 +81,8 @@ class alignas(64) Ring {
     header_.published.store(write_, std::memory_order_release);
     return write_ >= look_at_ && crossed_half();
   }
+  // Gives the record just reserved up: nobody sees it, and its room is free again.
+  void cancel() noexcept { open_ = false; }
   char* open_record() const noexcept { return data_ + (write_ & mask_); }  // the one reserved last
   bool is_open() const noexcept { return open_; }
   // Its thread has a record open in another ring: until let_go(), one here is nested and is lost.

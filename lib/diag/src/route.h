@@ -16,11 +16,13 @@ namespace telltale::diag {
 
 inline constexpr std::uint32_t kForRecorder = 0x8000'0000;
 inline constexpr std::uint32_t kByTag = 0x4000'0000;  // the number is a tag's
+inline constexpr std::uint32_t kHeldOnly = 0x2000'0000;  // nobody asks for it but a lease whose lines are held
+inline constexpr std::uint32_t kRouteBits = kForRecorder | kHeldOnly;
 
-// A site's or tag's number with the two bits above; 0: none.
+// A site's or tag's number with the bits above; 0: none.
 extern constinit thread_local std::uint32_t tl_route __attribute__((tls_model("initial-exec")));
 
-// kForRecorder or 0. Of a site with Specific's flag it may say kForRecorder where the flag alone had it on.
+// The bits of kRouteBits. Of a site with Specific's flag it may say kForRecorder where the flag alone had it on.
 [[gnu::cold]] std::uint32_t route_again(const SourceBits& matches) noexcept;
 
 }  // namespace telltale::diag

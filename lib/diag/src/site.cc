@@ -132,7 +132,7 @@ bool site_wanted(const Site& site, bool flag) noexcept {
     tl_route = entry->number | kForRecorder;
     return true;
   }
-  tl_route = entry->number;
+  tl_route = entry->number | (wanted.held_only ? kHeldOnly : 0);
   entry->history->hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -141,7 +141,7 @@ std::uint32_t site_number(const Site& site) noexcept {
   SiteEntry* entry = site.entry.load(std::memory_order_acquire);
   if (entry == nullptr) return 0;
   const std::uint32_t route = std::exchange(tl_route, 0);
-  if ((route & ~kForRecorder) == entry->number) [[likely]] return route;
+  if ((route & ~kRouteBits) == entry->number) [[likely]] return route;
   return entry->number | route_again(entry->matches);
 }
 

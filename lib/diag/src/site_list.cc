@@ -38,12 +38,18 @@ std::string rule_text(const RuleList& list, std::size_t rule) {
   return fmt::format("{}: {}", list.name_of(rule), list.rules[rule].source);
 }
 
-SiteReason reason(std::string source, const RuleList& list, const Subject& site) {
+SiteReason reason(std::string source, const RuleList& list, const Subject& site, const Lease* lease = nullptr) {
   SiteReason reason{std::move(source), false, {}, {}};
   int error = 0;
   if (auto rule = list.deciding(site, error)) {
     reason.on = !list.rules[*rule].excludes;
     reason.decided = rule_text(list, *rule);
+    if (lease != nullptr && *rule + lease->taken_back.size() >= list.rules.size()) {  // its own rules come first
+      const Lease::TakenBack& taken = lease->taken_back[*rule + lease->taken_back.size() - list.rules.size()];
+      reason.decided += fmt::format(" (taken back at {:.0f} lines/s: the lease may have {})", taken.lines_per_s, lease->max_rate);
+    } else if (reason.on && lease != nullptr && lease->sample > 1) {
+      reason.decided += fmt::format(" (for 1 of {} transactions)", lease->sample);
+    }
   }
   if (reason.on) return reason;
   if (auto near = list.nearest(site)) {
@@ -60,13 +66,14 @@ std::vector<SiteReason> reasons(const Sources* sources, const Subject& site) {
     all.push_back({"base", false, "proxy.config.diags.debug.enabled is 0", {}});
   } else {
     all.push_back(reason("base", *sources->by_number[0].rules, site));
+    if (all.back().on && sources->base.sample > 1) all.back().decided += fmt::format(" (for 1 of {} transactions)", sources->base.sample);
   }
   if (sources == nullptr) return all;
   if (const Source& recorder = sources->by_number[kRecorderSource]; recorder.rules != nullptr) {
     all.push_back(reason("flight recorder", *recorder.rules, site));
   }
   for (const Sources::OpenLease& open : sources->leases) {
-    all.push_back(reason(fmt::format("lease {}", open.lease.id), *sources->by_number[open.number].rules, site));
+    all.push_back(reason(fmt::format("lease {}", open.lease.id), *sources->by_number[open.number].rules, site, &open.lease));
   }
   return all;
 }

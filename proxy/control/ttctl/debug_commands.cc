@@ -2,6 +2,8 @@
 #include "control/ttctl/debug_commands.h"
 
 #include <charconv>
+#include <optional>
+#include <string_view>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -45,6 +47,50 @@ std::string refuse_number(const std::string& text) {
   return fmt::format("'{}' is not a number from 1 to {}", text, kNumberMax);
 }
 
+// "1000/s".
+std::optional<std::uint64_t> parse_rate(std::string_view text) {
+  std::uint64_t lines = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lines);
+  if (error != std::errc() || lines == 0 || std::string_view(end, text.data() + text.size()) != "/s") return std::nullopt;
+  return lines;
+}
+std::string refuse_rate(const std::string& text) {
+  return parse_rate(text) ? "" : fmt::format("'{}' is not a rate; expected lines a second, at least 1, such as 1000/s", text);
+}
+
+// "1/100".
+std::optional<std::uint64_t> parse_sample(std::string_view text) {
+  std::uint64_t sample = 0;
+  if (!text.starts_with("1/")) return std::nullopt;
+  auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), sample);
+  if (error != std::errc() || sample == 0 || end != text.data() + text.size()) return std::nullopt;
+  return sample;
+}
+std::string refuse_sample(const std::string& text) {
+  return parse_sample(text) ? "" : fmt::format("'{}' is not a sample; expected one in so many transactions, such as 1/100", text);
+}
+
+// "5", or nothing.
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  std::uint64_t count = 1;
+  if (text.empty()) return count;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || count == 0 || end != text.data() + text.size()) return std::nullopt;
+  return count;
+}
+std::string refuse_count(const std::string& text) {
+  return parse_count(text) ? "" : fmt::format("'{}' is not a number of transactions; expected 1 or more", text);
+}
+
+// "500" are milliseconds.
+std::optional<std::uint64_t> parse_milliseconds(const std::string& text) {
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return parse_duration(bare ? text + "ms" : text);
+}
+std::string refuse_milliseconds(const std::string& text) {
+  return parse_milliseconds(text) ? "" : fmt::format("'{}' is not a time; expected milliseconds above 0, or a duration such as 2s", text);
+}
+
 json::array texts(const std::vector<std::string>& list) {
   json::array all;
   for (const std::string& one : list) all.emplace_back(json::string(one));
@@ -79,17 +125,30 @@ DebugCommands::DebugCommands(CLI::App& debug, Command& command) : debug_(debug),
       ->type_name("DURATION")
       ->required()
       ->check(CLI::Validator(refuse_short_duration, ""));
-  CLI::App& follow = add("follow", "show all lines of the next transaction, and no other's", &DebugCommands::follow);
-  follow.add_flag("--next", next_, "the next one that matches; there is no other choice yet");
+  add_follow();
+  add_cat();
+}
+
+void DebugCommands::add_follow() {
+  CLI::App& follow = add("follow", "show all lines of the next transactions that match, and no others'", &DebugCommands::follow);
+  follow.add_option("--next", next_, "how many of them; default 1")
+      ->type_name("N")
+      ->expected(0, 1)
+      ->check(CLI::Validator(refuse_count, ""));
   text_option(follow, "--client,--client-ip", client_ip_, "from these clients")->type_name("ADDR");
   text_option(follow, "--host", host_, "for this host, with its port where that matters")->type_name("HOST[:PORT]");
   text_option(follow, "--path", path_, "whose target the pattern matches anywhere")->type_name("RE");
   text_option(follow, "--method", method_, "with this method, in either case")->type_name("NAME");
+  text_option(follow, "--status", status_,
+              "that end with this status: codes, classes, none (no answer), comma-separated; lines go to no log")
+      ->type_name("5xx,404");
+  follow.add_option("--slower-than", slower_than_, "that take longer, from the request's head to their end; lines go to no log")
+      ->type_name("MS")
+      ->check(CLI::Validator(refuse_milliseconds, ""));
   text_option(follow, "--tags", tags_, "only lines of these tags")->type_name("RE");
-  follow.add_option("--for", duration_, "how long to wait for it, and for its end; default 60s")
+  follow.add_option("--for", duration_, "how long to wait for them, and for their end; default 60s")
       ->type_name("DURATION")
       ->check(CLI::Validator(refuse_short_duration, ""));
-  add_cat();
 }
 
 void DebugCommands::add_cat() {
@@ -143,6 +202,14 @@ void DebugCommands::add_enable() {
   enable.add_option("--max-lines", max_lines_, "end it after so many lines")
       ->type_name("N")
       ->check(CLI::Validator(refuse_number, ""));
+  enable
+      .add_option("--max-rate", max_rate_,
+                  "lines a second it may write: above that, the sites that write the most are taken back from it")
+      ->type_name("N/s")
+      ->check(CLI::Validator(refuse_rate, ""));
+  enable.add_option("--sample", sample_, "only for one in so many transactions, and all lines of those")
+      ->type_name("1/N")
+      ->check(CLI::Validator(refuse_sample, ""));
   text_option(enable, "--reason", reason_, "why: shown with the lease, and in the log");
 }
 
@@ -169,10 +236,15 @@ void DebugCommands::enable() {
   if (all_clients_) content["all_clients"] = true;
   if (!duration_.empty()) content["for_ms"] = parse_duration(duration_).value_or(0);
   if (max_lines_ != 0) content["max_lines"] = max_lines_;
+  if (!max_rate_.empty()) content["max_rate"] = parse_rate(max_rate_).value_or(0);
+  if (!sample_.empty()) content["sample"] = parse_sample(sample_).value_or(0);
   if (!reason_.empty()) content["reason"] = reason_;
   command_.ask("POST", "/v1/debug/enable", render_enabled, std::move(content));
-  command_.arguments = {
-      {"tags", tags_, "--tags"}, {"rules", joined(rules_), "--rule"}, {"client_ip", client_ip_, "--client-ip"}};
+  command_.arguments = {{"tags", tags_, "--tags"},
+                        {"rules", joined(rules_), "--rule"},
+                        {"client_ip", client_ip_, "--client-ip"},
+                        {"max_rate", max_rate_, "--max-rate"},
+                        {"sample", sample_, "--sample"}};
 }
 
 void DebugCommands::disable() { command_.ask("POST", "/v1/debug/disable", render_disabled); }
@@ -226,10 +298,14 @@ void DebugCommands::follow() {
   add("host", host_);
   add("path", path_);
   add("method", method_);
+  add("status", status_);
+  if (!slower_than_.empty()) content["slower_than_ms"] = parse_milliseconds(slower_than_).value_or(0);
+  if (!next_.empty()) content["next"] = parse_count(next_).value_or(0);
   command_.ask("POST", "/v1/debug/follow", render_followed, std::move(content));
   command_.talk = follow_to_its_end;
   command_.arguments = {{"tags", tags_, "--tags"}, {"client_ip", client_ip_, "--client"}, {"path", path_, "--path"},
-                        {"host", host_, "--host"}, {"method", method_, "--method"}};
+                        {"host", host_, "--host"}, {"method", method_, "--method"}, {"status", status_, "--status"},
+                        {"slower_than_ms", slower_than_, "--slower-than"}, {"next", next_, "--next"}};
 }
 
 void DebugCommands::cat() {

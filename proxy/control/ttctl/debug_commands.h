@@ -25,6 +25,7 @@ class DebugCommands {
   CLI::Option* text_option(CLI::App& app, const std::string& name, std::string& into, const std::string& what);
   void add_selection(CLI::App& app);
   void add_enable();
+  void add_follow();
   void add_sites();
   void add_cat();
 
@@ -41,11 +42,12 @@ class DebugCommands {
 
   CLI::App& debug_;
   Command& command_;
-  std::string tags_, client_ip_, duration_, reason_, file_, function_, module_, text_, host_, path_, method_;
+  std::string tags_, client_ip_, duration_, reason_, file_, function_, module_, text_, host_, path_, method_, status_;
+  std::string max_rate_, sample_, slower_than_, next_;
   std::vector<std::string> rules_, files_;
   LogOptions log_options_;
   std::uint64_t id_ = 0, max_lines_ = 0, replaces_ = 0;
-  bool append_ = false, all_clients_ = false, on_ = false, why_ = false, unloaded_ = false, all_ = false, next_ = false, follow_file_ = false;
+  bool append_ = false, all_clients_ = false, on_ = false, why_ = false, unloaded_ = false, all_ = false, follow_file_ = false;
 };
 
 }  // namespace telltale::control

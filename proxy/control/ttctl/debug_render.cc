@@ -81,6 +81,9 @@ std::string render_enabled(const json::object& answer) {
   std::string max_lines = optional(lease, "max_lines"), reason = optional(lease, "reason");
   lines += fmt::format("ends: {}{}\n", lease.if_contains("ends_in_ms") ? time_left(lease) : "when it is ended",
                        max_lines.empty() ? "" : ", or after " + max_lines + " lines");
+  std::string rate = optional(lease, "max_rate"), sample = optional(lease, "sample");
+  if (!rate.empty()) lines += fmt::format("rate: at most {} lines/s; above it, what writes the most is taken back\n", rate);
+  if (!sample.empty()) lines += fmt::format("sample: 1 of {} transactions\n", sample);
   if (!reason.empty()) lines += fmt::format("reason: {}\n", reason);
   lines += fmt::format("sites on: {}\n", shown(answer.at("sites_on")));
 
@@ -124,6 +127,14 @@ std::string render_leases(const json::object& answer) {
     lines += fmt::format("  clients  {}\n", clients.empty() ? "all" : clients);
     lines += fmt::format("  opened   {}\n  ends     {}\n", text(lease.at("opened")), time_left(lease));
     lines += fmt::format("  lines    {}{}\n", shown(lease.at("lines")), max.empty() ? "" : " of " + max);
+    std::string rate = optional(lease, "max_rate"), sample = optional(lease, "sample");
+    if (!rate.empty()) lines += fmt::format("  rate     at most {} lines/s\n", rate);
+    if (const json::value* taken = lease.if_contains("taken_back")) {
+      for (const json::value& item : taken->as_array()) {
+        lines += fmt::format("  taken back  {} ({:.0f} lines/s)\n", text(item.at("rule")), item.at("lines_per_s").to_number<double>());
+      }
+    }
+    if (!sample.empty()) lines += fmt::format("  sample   1 of {} transactions\n", sample);
     for (const char* name : {"owner", "reason"}) {
       std::string value = optional(lease, name);
       if (!value.empty()) lines += fmt::format("  {:<7}  {}\n", name, value);
@@ -199,6 +210,21 @@ std::string render_followed(const json::object& answer) {
   }
   if (answer.at("lines_lost").to_number<std::uint64_t>() != 0) {
     lines += fmt::format("{} lines are missing here: more came than are kept\n", shown(answer.at("lines_lost")));
+  }
+  const json::value* transactions = answer.if_contains("transactions");
+  const json::value* given_up = answer.if_contains("given_up");
+  if (given_up != nullptr && given_up->to_number<std::uint64_t>() != 0) {
+    lines += fmt::format("{} transactions were not kept until their end: too many at a time, or too long\n", shown(*given_up));
+  }
+  if (transactions != nullptr && !transactions->as_array().empty()) {
+    for (const json::value& one : transactions->as_array()) {
+      const auto status = one.at("status").to_number<unsigned>();
+      lines += fmt::format("transaction {}: {} after {:.1f} ms\n", shown(one.at("id")),
+                           status == 0 ? std::string("no answer") : fmt::format("answered {}", status),
+                           one.at("us").to_number<double>() / 1000);
+    }
+    const std::string state = text(answer.at("state"));
+    return state == "ended" ? lines : lines + state + '\n';
   }
   std::string transaction = optional(answer, "transaction");
   if (transaction.empty()) {

@@ -151,6 +151,56 @@ TEST_CASE("ttctl debug: follow shows the transaction's lines, escaped, when it h
   CHECK(running.target.follow->lease.tags == ".*");
 }
 
+TEST_CASE("ttctl debug: follow's conditions reach the daemon, and each transaction is named", "[control][ttctl][debug]") {
+  RunningServer running;
+  running.target.followed = {{345, 503, 812'400us}, {346, 0, 5ms}};
+  running.target.followed_given_up = 3;
+  Outcome got = ask(running, {"debug", "follow", "--status", "5xx,none", "--slower-than", "500", "--next", "2"});
+  CHECK(got.out ==
+        "first\nsecond \\x1b[1m\nthird\n"
+        "3 transactions were not kept until their end: too many at a time, or too long\n"
+        "transaction 345: answered 503 after 812.4 ms\ntransaction 346: no answer after 5.0 ms\n");
+  REQUIRE(running.target.follow);
+  CHECK(running.target.follow->status == "5xx,none");
+  CHECK(running.target.follow->slower_than == 500ms);
+  CHECK(running.target.follow->count == 2);
+  REQUIRE(ask(running, {"debug", "follow", "--next", "--slower-than", "2s"}).exit_status == kExitDone);
+  CHECK(running.target.follow->count == 1);
+  CHECK(running.target.follow->slower_than == 2s);
+  CHECK(running.target.follow->status.empty());
+}
+
+TEST_CASE("ttctl debug: a lease's rate and sample reach the daemon, and are shown", "[control][ttctl][debug]") {
+  RunningServer running;
+  running.target.taken_back = {{"-file=a.cc line=7", 5321.4}};
+  Outcome got = ask(running, {"debug", "enable", "--tags", "a", "--max-rate", "1000/s", "--sample", "1/100"});
+  REQUIRE(running.target.requests.size() == 1);
+  CHECK(running.target.requests[0].max_rate == 1000);
+  CHECK(running.target.requests[0].sample == 100);
+  CHECK_THAT(got.out, Catch::Contains("\nrate: at most 1000 lines/s; above it, what writes the most is taken back\n"
+                                      "sample: 1 of 100 transactions\n"));
+  CHECK_THAT(ask(running, {"debug", "leases"}).out,
+             Catch::Contains("  rate     at most 1000 lines/s\n  taken back  -file=a.cc line=7 (5321 lines/s)\n"
+                             "  sample   1 of 100 transactions\n"));
+  REQUIRE(ask(running, {"debug", "enable", "--tags", "a"}).exit_status == kExitDone);
+  CHECK(running.target.requests[1].max_rate == 0);
+  CHECK(running.target.requests[1].sample == 1);
+}
+
+TEST_CASE("api: rates and samples out of range are refused before the daemon is asked", "[control][api][debug]") {
+  FakeTarget target;
+  for (const char* content : {R"({"tags":"a","max_rate":0})", R"({"tags":"a","max_rate":1000000001})", R"({"tags":"a","sample":0})",
+                              R"({"tags":"a","sample":1000001})", R"({"tags":"a","sample":4294967297})"}) {
+    CAPTURE(content);
+    Answer refused = answer(target, "POST", "/v1/debug/enable", content);
+    CHECK(refused.status == 422);
+    CHECK_THAT(refused.json, Catch::Contains("expected 1 to 10"));
+  }
+  CHECK(answer(target, "POST", "/v1/debug/follow", R"({"tags":"a","status":""})").status == 400);
+  CHECK(target.requests.empty());
+  CHECK_FALSE(target.follow);
+}
+
 TEST_CASE("api: numbers, lists and switches that are none are refused with a sentence", "[control][api][debug]") {
   FakeTarget target;
   for (const char* content :

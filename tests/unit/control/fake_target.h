@@ -31,6 +31,9 @@ struct FakeTarget : Target {
   std::optional<FollowRequest> follow;
   int followed_asked = 0;
   std::uint64_t followed_lost = 0;
+  std::vector<Followed::Transaction> followed;
+  std::uint64_t followed_given_up = 0;
+  std::vector<diag::Lease::TakenBack> taken_back;
   int stops = 0;
   int calls = 0;  // of anything that reads or changes
 
@@ -103,7 +106,8 @@ struct FakeTarget : Target {
     }
     if (!request.append) state.leases.clear();
     state.leases.push_back({.id = ++last_lease, .tags = request.tags, .client_ip = request.client_ip, .rules = request.rules,
-                            .max_lines = request.max_lines, .owner = request.owner, .reason = request.reason});
+                            .max_lines = request.max_lines, .owner = request.owner, .reason = request.reason,
+                            .max_rate = request.max_rate, .sample = request.sample, .taken_back = taken_back});
     if (request.duration) state.leases.back().ends = std::chrono::steady_clock::now() + *request.duration;
     Enabled enabled{state.leases.back(), {}, 3, destinations};
     std::copy_if(tags.begin(), tags.end(), std::back_inserter(enabled.tags_on),
@@ -167,7 +171,7 @@ struct FakeTarget : Target {
     switch (followed_asked++) {
       case 0: return Followed{State::kWaiting};
       case 1: return Followed{State::kUnderWay, 345, "first\n", 0};
-      default: return Followed{State::kEnded, 345, "second \x1b[1m\nthird\n", followed_lost};
+      default: return Followed{State::kEnded, 345, "second \x1b[1m\nthird\n", followed_lost, followed, followed_given_up};
     }
   }
   std::vector<diag::TagState> debug_tags() override {

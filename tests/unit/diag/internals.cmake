@@ -2,7 +2,7 @@
 # Parts of the library that are tested by themselves; the library does not export them. None has state
 # that must be one with the library's.
 foreach(part file_compressor file_sink glob move_file patient_write ring rotating_file rotating_file_tidy rule
-        rule_list rule_parser stream_sink ticks)
+        rule_list rule_parser stream_sink throttle_table ticks)
   target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/lib/diag/src/${part}.cc)
 endforeach()
 target_link_libraries(unit_diag PRIVATE telltale::record_log PkgConfig::ZSTD)

@@ -16,6 +16,7 @@
 
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 using namespace telltale::diag;
 using namespace std::chrono_literals;
@@ -155,6 +156,7 @@ int log_file_instead_of_stderr() {
 
 int main(int argc, char** argv) {
   set_thread_name("main");
+  set_throttle({.interval = std::chrono::milliseconds{0}});
   std::string_view what = argv[1];
   if (argc > 2) log_file = argv[2];
   if (what == "stop") {

@@ -42,6 +42,7 @@ struct Base {
                           // which only kOff takes
   std::string client_ip;  // addresses and CIDR blocks, comma-separated; empty = no client
   std::string rules = {};  // behind the pattern of tags, which is the first of them; see check_rules()
+  std::uint32_t sample = 1;  // in modes 1 to 3: on for one in so many transactions, 1 to kSampleMost (lease.h)
   friend bool operator==(const Base&, const Base&) = default;
 };
 

@@ -7,6 +7,10 @@
 // spent. Spent, it prints nothing more at once; expire_leases() then takes it back and says so in a line,
 // and the program calls that at next_lease_end() and whenever the notifier of on_lease_spent() was called.
 //
+// A lease may say how many lines a second it is worth (`max_rate`): while it has more, limit_leases() takes back
+// the sites that write the most, and leaves the rest on. Or that it is for one in so many transactions
+// (`sample`): for all lines of those, and for none outside a transaction.
+//
 // Lines are counted per lease: each line that it asks for, also where the base or another lease asks for
 // it too. A line prints where the base or any lease with lines left asks for it.
 //
@@ -42,6 +46,9 @@ struct LeaseRequest {
   std::string owner = {};                                  // who asked: shown, not checked
   std::string reason = {};
   std::uint64_t replaces = 0;  // a lease that ends in the same change; append is then implied. 0: none
+  std::uint64_t max_rate = 0;  // lines a second, of kPrint; 0: no limit
+  std::uint32_t sample = 1;    // one in so many transactions, 1 to kSampleMost; see in_sample()
+  bool held = false;           // of kFollow: what it alone asks for goes to no output (capture.h)
 };
 
 struct Lease {
@@ -57,9 +64,19 @@ struct Lease {
   std::chrono::steady_clock::time_point opened_steady = {};
   std::optional<std::chrono::steady_clock::time_point> ends = {};
   std::uint64_t lines = 0;  // asked for so far; at most max_lines where there is a limit
+  std::uint64_t max_rate = 0;
+  std::uint32_t sample = 1;
+  // For being above max_rate, in order: the rule each has been excluded by, and what it had written.
+  struct TakenBack {
+    std::string rule;       // "-file=http1/session.cc line=95"
+    double lines_per_s = 0;
+  };
+  std::vector<TakenBack> taken_back = {};
 };
 
 inline constexpr std::size_t kLeasesMax = 62;
+inline constexpr std::uint32_t kSampleMost = 1'000'000;
+inline constexpr std::uint64_t kMaxRateMost = 1'000'000'000;
 inline constexpr std::size_t kLeaseTextBytesMax = 256;  // of owner and reason
 inline constexpr std::chrono::hours kLeaseDurationMax{24 * 30};
 
@@ -86,6 +103,18 @@ struct EndedLease {
 };
 // Takes back the leases whose time is up at `now` or whose lines are spent, with a note for each.
 TELLTALE_EXPORT std::vector<EndedLease> expire_leases(std::chrono::steady_clock::time_point now);
+// Takes back what leases above their max_rate write the most of, with a note for each lease, and returns how
+// many leases those were. A lease may have max_rate lines at once, and max_rate a second more. To be called at
+// next_rate_check().
+TELLTALE_EXPORT std::size_t limit_leases(std::chrono::steady_clock::time_point now);
+// Empty: no lease has a max_rate.
+TELLTALE_EXPORT std::optional<std::chrono::steady_clock::time_point> next_rate_check();
+inline constexpr std::chrono::milliseconds kRateCheckEvery{100};
+
+// Is this transaction one of the one in `sample`? Decided by its number alone, so all threads agree, and those
+// of 1/1000 are among those of 1/100.
+TELLTALE_EXPORT bool in_sample(std::uint64_t transaction, std::uint32_t sample) noexcept;
+
 // The earliest end of an open lease; empty: none has an end.
 TELLTALE_EXPORT std::optional<std::chrono::steady_clock::time_point> next_lease_end();
 // Called, by whichever thread took it, after the last line of a lease's limit. Must neither block nor

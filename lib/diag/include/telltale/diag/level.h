@@ -7,6 +7,8 @@
 // queued lines are out or one second has passed, by _exit() with exit_status(): no destructor runs, no
 // core is written. The statuses differ so that a service manager can tell what is worth a restart.
 //
+// note(), warning() and error() are throttled where they repeat themselves: throttle.h.
+//
 // **Thread safety:** thread-safe. Cost: no lock, no allocation but the first line of a thread.
 
 #include <source_location>

@@ -25,6 +25,9 @@ namespace telltale::diag {
 enum class Level : std::uint8_t { kDebug, kStatus, kNote, kWarning, kError, kFatal, kAlert, kEmergency };
 inline constexpr std::size_t kLevels = 8;
 
+inline constexpr std::uint16_t kRecordFollowed = 1;  // its context is followed
+inline constexpr std::uint16_t kRecordHeld = 2;      // nobody else asks for it (LeaseRequest::held)
+
 struct RecordHeader {
   std::uint32_t size_bytes;    // header and arguments, rounded up to 8
   std::uint32_t site;          // dictionary number; 0 = the record names its own origin
@@ -34,7 +37,7 @@ struct RecordHeader {
   std::uint32_t plugin;        // plugin_number(); 0 = core
   Level level;
   std::uint8_t argument_count; // fields included
-  std::uint16_t reserved;
+  std::uint16_t flags;         // kRecordFollowed, kRecordHeld
 };
 static_assert(sizeof(RecordHeader) == 40);
 
