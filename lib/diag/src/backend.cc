@@ -126,7 +126,7 @@ Backend::Found Backend::drain(const OutputPlan& plan) {
   std::size_t n = table.size();
   for (std::size_t i = 0; i < n; ++i) {
     rings_[i].ring = &table[i];
-    rings_[i].begin(plan.upto[i]);
+    rings_[i].begin(plan.upto[i], plan.losses);
   }
   std::uint64_t& ripe = ripe_;
   ripe = ~std::uint64_t{0};

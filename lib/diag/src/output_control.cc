@@ -132,8 +132,8 @@ bool OutputControl::stop(Deadline deadline) {
 OutputPlan OutputControl::plan() noexcept {
   std::lock_guard lock(mutex_);
   bool change = !queue_.empty();
-  return {change ? queue_.front().upto : published_positions(), change, change || waiting_ > 0,
-          last_show_ > shown_ ? last_show_ : 0};
+  return {change ? queue_.front().upto : published_positions(), change, !change || queue_.front().stop,
+          change || waiting_ > 0, last_show_ > shown_ ? last_show_ : 0};
 }
 
 bool OutputControl::hurry() noexcept {

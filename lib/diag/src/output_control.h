@@ -62,6 +62,7 @@ struct OutputChange {
 struct OutputPlan {
   Positions upto{};
   bool change = false;  // one waits to be taken when all up to `upto` is written
+  bool losses = true;   // show what was dropped behind `upto`; not before a change, which the drop may have come after
   bool hurry = false;   // somebody waits: do not let young records ripen
   std::uint64_t show = 0;  // the sinks' states are waited for, by this number; 0: not
 };

@@ -11,6 +11,11 @@ namespace telltale::diag {
 Decision Verdicts::decide(const SourceBits& all_matches, Flavour flavour, bool flag, const Context* context) const noexcept {
   for (;;) {
     std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+    // Most calls that ask are off, and nothing else can turn them on.
+    if (!flag && all_matches.at(epoch) == 0) {
+      if (epoch_.load(std::memory_order_relaxed) == epoch) return {};
+      continue;
+    }
     const AtomicSets& sets = sets_[epoch & 1];
     // The flag stands for a match: the rest of the table of modes is the same for both.
     std::uint64_t matches = flag ? ~std::uint64_t{0} : all_matches.at(epoch);

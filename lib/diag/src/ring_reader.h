@@ -44,9 +44,10 @@ struct RingReader {
   std::array<std::uint64_t, DropCounts::kSlots> drops{};
 
   // The pass reads to min(published, upto). Drop counts are read before the end is: if the ring is then
-  // drained to that end, every drop seen lies behind it, and its place in the output is here.
-  void begin(std::uint64_t upto) noexcept {
-    bool some = ring->drops().total() != shown.total;
+  // drained to that end, every drop seen lies behind it, and its place in the output is here, if `losses` are
+  // to be shown.
+  void begin(std::uint64_t upto, bool losses) noexcept {
+    bool some = losses && ring->drops().total() != shown.total;
     if (some) {
       for (std::size_t i = 0; i < drops.size(); ++i) drops[i] = ring->drops().count(i);
     }

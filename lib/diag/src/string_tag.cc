@@ -78,10 +78,11 @@ bool wanted(Tag& tag, const Place* place, bool flag) noexcept {
 }
 
 bool string_tag_wanted(std::string_view name, const Place* place, bool flag) noexcept try {
-  if (!valid_tag(name)) return false;
+  if (name.size() > kTagBytesMax) return false;
   StringTags& cache = the_string_tags.value;
   std::uint64_t hash = hash_bytes(name.data(), name.size());
   if (Tag* known = cache.find(name, hash)) return wanted(*known, place, flag);
+  if (!valid_tag(name)) return false;
   if (cache.full()) return match_uncached(name, place, flag);
   Tag* tag = intern_tag(name);
   if (tag == nullptr || !cache.insert(*tag)) return match_uncached(name, place, flag);

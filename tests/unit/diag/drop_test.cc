@@ -189,11 +189,47 @@ TEST_CASE("drop: a line written by a formatter inside another line is lost, coun
   note("outer {} {}", Chatty{}, 5);
   note("next");
   std::vector<std::string> lines = capture.lines();
+  CAPTURE(lines);
   REQUIRE(lines.size() == 3);
   CHECK(lines[0].find("NOTE outer chatty 5") != std::string::npos);
   CHECK(lines[1].find("1 note line lost here: written while the same thread was formatting another line") !=
         std::string::npos);
   CHECK(lines[2].find("NOTE next") != std::string::npos);
+}
+
+namespace {
+struct Kept : Sink {
+  std::string text;
+  bool write(std::string_view lines) noexcept override {
+    text += lines;
+    return true;
+  }
+};
+struct Slow {
+  Capture& former;
+};
+}  // namespace
+template <>
+struct fmt::formatter<Slow> : fmt::formatter<std::string_view> {
+  auto format(const Slow& slow, format_context& c) const {
+    note("from inside a formatter");
+    slow.former.release();
+    for (int passes = 0; passes < 3; ++passes) settle_output(kLongEnough);
+    return fmt::format_to(c.out(), "slow");
+  }
+};
+
+TEST_CASE("drop: a line that is lost behind a change of the output is told behind it", "[diag][drop]") {
+  auto later = std::make_shared<Kept>();
+  {
+    Capture former;
+    former.hold([] { status("the backend is held"); });
+    set_extra_sink(later);
+    note("outer {}", Slow{former});
+    REQUIRE(flush_output(kLongEnough));
+    CHECK(former.text().find("lost here") == std::string::npos);
+  }
+  CHECK(later->text.find("1 note line lost here: written while") != std::string::npos);
 }
 
 TEST_CASE("threads: ten thousand short threads use the same rings again, and nothing is lost", "[diag][drop]") {

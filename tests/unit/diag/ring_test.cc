@@ -48,7 +48,7 @@ struct Bench {
 
   std::vector<std::string> read(std::size_t most = ~std::size_t{0}) {
     std::vector<std::string> met;
-    reader.begin(~std::uint64_t{0});
+    reader.begin(~std::uint64_t{0}, true);
     RecordHeader h;
     while (met.size() < most) {
       const char* at = reader.peek(h);
