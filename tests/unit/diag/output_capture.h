@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <telltale/diag/output.h>
+#include <telltale/diag/throttle.h>
 
 namespace telltale::diag {
 
@@ -21,7 +22,9 @@ inline constexpr std::chrono::seconds kLongEnough{60};  // no test waits for it 
 
 class Capture {
  public:
+  // Lines come however often they repeat themselves: nothing is throttled.
   explicit Capture(ShowLocation show = ShowLocation::kDebugLines) : sink_(std::make_shared<Memory>()) {
+    set_throttle({.interval = std::chrono::milliseconds{0}});
     OutputConfig config;
     config.routes.fill(kToExtra);
     config.show_location = show;
