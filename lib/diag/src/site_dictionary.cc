@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "site_dictionary.h"
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 
 #include "recorder_files.h"
@@ -50,7 +50,7 @@ Fresh make_entry(const SiteContent& content, Tag& tag, std::uint64_t hash) {
   entry.function = function->text;
   entry.module = module->text;
   fresh.text.reset(new char[content.format.size() + 1]());
-  std::memcpy(fresh.text.get(), content.format.data(), content.format.size());
+  std::copy(content.format.begin(), content.format.end(), fresh.text.get());
   entry.format = {fresh.text.get(), content.format.size()};
   entry.hash = hash;
   entry.tag = &tag;

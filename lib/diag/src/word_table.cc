@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "word_table.h"
 
-#include <cstring>
+#include <algorithm>
 #include <memory>
 
 #include "registry.h"
@@ -15,7 +15,7 @@ const Word* intern_word(std::string_view text) {
   if (Word* word = known()) return word;
   if (!words.reserve()) return nullptr;
   std::unique_ptr<char[]> bytes(new char[text.size() + 1]());
-  std::memcpy(bytes.get(), text.data(), text.size());
+  std::copy(text.begin(), text.end(), bytes.get());  // not memcpy, which wants no null, and a view of nothing has one
   auto fresh = std::make_unique<Word>();
   fresh->hash = hash;
   fresh->text = {bytes.get(), text.size()};
