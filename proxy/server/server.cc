@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -153,6 +155,13 @@ txn::RuntimePtr Server::runtime() const {
   return std::make_shared<txn::Runtime>(txn::Runtime{remap_, transaction_settings(records_)});
 }
 
+// What the operator asks for is done in the calling thread: a pattern that takes long to match must not delay
+// traffic where there are no more cores than workers. With this niceness it gets about a tenth of a contended core.
+static void give_way_to_workers() {
+  constexpr int kNiceness = 10;
+  ::setpriority(PRIO_PROCESS, 0, kNiceness);  // 0: this thread, on Linux
+}
+
 void Server::run() {
   wait_for_signal();
   for (auto& worker : workers_) {
@@ -163,6 +172,7 @@ void Server::run() {
   diag::note("serving on {}, workers: {}, control socket {}", listeners, workers_.size(), control_->path());
   std::fprintf(stderr, "telltale: ready on %s, control socket %s\n", listeners.c_str(), control_->path().c_str());
 
+  give_way_to_workers();
   loop_.run();
 
   for (auto& worker : workers_) worker->join();

@@ -36,7 +36,7 @@ class Pattern(Trouble):
             before = time.monotonic()
             status = self.telltale.enable_over_socket(self._pattern)
             self.answers.append(time.monotonic() - before)
-            if status not in (200, 400):  # done, or refused
+            if status not in (200, 422):  # done, or refused
                 raise Failed(f"enabling {self._pattern} was answered with status {status}")
             over.wait(_PAUSE_S)
 
