@@ -103,6 +103,15 @@ def fill(folder):
 
 # ---- rolling
 
+def move_away(logs, name):
+    """Moves the log there. False: it is being rolled, and there is none at this moment."""
+    try:
+        os.rename(logs / "diags.log", logs / name)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def test_numbered_lines_of_several_threads_are_once_there_over_size_rolls_and_moves(start_daemon, tt_origin):
     daemon = start_daemon(origin_port=tt_origin.port, records=merged(
         logfile(rolling_enabled=2, rolling_size_mb=1), own(compress=0, max_space_mb=0),
@@ -113,7 +122,7 @@ def test_numbered_lines_of_several_threads_are_once_there_over_size_rolls_and_mo
     loader = threading.Thread(target=load, args=(daemon.port, count), kwargs={"first": count, "field_bytes": 200})
     loader.start()
     for moved in range(moves):
-        os.rename(logs / "diags.log", logs / f"moved.{moved}")
+        wait_until(lambda name=f"moved.{moved}": move_away(logs, name), "a diags.log to move")
         if moved % 2:
             daemon.process.send_signal(signal.SIGUSR2)
             wait_until((logs / "diags.log").exists, "the new diags.log")
