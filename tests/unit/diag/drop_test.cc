@@ -191,9 +191,9 @@ TEST_CASE("drop: a line written by a formatter inside another line is lost, coun
   std::vector<std::string> lines = capture.lines();
   CAPTURE(lines);
   REQUIRE(lines.size() == 3);
-  CHECK(lines[0].find("NOTE outer chatty 5") != std::string::npos);
-  CHECK(lines[1].find("1 note line lost here: written while the same thread was formatting another line") !=
-        std::string::npos);
+  // The backend may see the loss while the outer line is still open: then it is told before that one.
+  CHECK(count(lines, "NOTE outer chatty 5") == 1);
+  CHECK(count(lines, "1 note line lost here: written while the same thread was formatting another line") == 1);
   CHECK(lines[2].find("NOTE next") != std::string::npos);
 }
 
