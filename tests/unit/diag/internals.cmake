@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Parts of the library that are tested by themselves; the library does not export them. None has state
 # that must be one with the library's.
-foreach(part file_compressor file_sink glob move_file patient_write ring rotating_file rotating_file_tidy rule
+foreach(part file_compressor file_sink glob journal_encoder journal_sender journal_stream move_file patient_write ring rotating_file rotating_file_tidy rule
         rule_list rule_parser stream_sink throttle_table ticks)
   target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/lib/diag/src/${part}.cc)
 endforeach()
+target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/journal_receiver.cc)
 target_link_libraries(unit_diag PRIVATE telltale::record_log PkgConfig::ZSTD)
 
 # What process_test.cc runs.
