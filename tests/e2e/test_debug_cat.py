@@ -107,7 +107,7 @@ def test_json_says_the_same_as_the_lines(start):
     objects = [json.loads(one) for one in cat(blog(daemon), "--json").splitlines()]
     assert len(objects) == len(lines)
     for one, line in zip(objects, lines):
-        assert (one["time"], one["thread"], one["level"], one.get("tag", "")) == (line.time, line.thread, line.level, line.tag)
+        assert (one["time"][:-4] + "Z", one["thread"], one["level"], one.get("tag", "")) == (line.time, line.thread, line.level, line.tag)
         if line.level == "DEBUG":
             assert (one["file"], str(one["line"]), one["function"]) == (line.file, line.line, line.function)
             assert one["module"].startswith("telltale")

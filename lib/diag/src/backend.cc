@@ -64,7 +64,7 @@ void Backend::sample_clock() {
   last_wall_ns_ = 0;
   const std::uint64_t ticks = ticks_now();
   const std::int64_t wall_ns = clock_.wall_ns(ticks);
-  std::uint8_t lanes = lanes_by_level_[std::size_t(Level::kWarning)];
+  RouteBits lanes = lanes_by_level_[std::size_t(Level::kWarning)];
   write_own_text("diag", wall_ns, Level::kWarning, lanes, step_text(*step));
   if (BinarySink* binary = binary_of(lanes)) {
     binary->writer().step(lanes_[kBinaryLane].batch, {wall_ns, ticks, *step});
@@ -194,7 +194,7 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
   try {
     if (header.site == kNameSite) {
       const char* name = record + sizeof(RecordHeader);
-      name_thread(ring, {name, strnlen(name, kThreadNameBytes)});
+      name_thread(ring, {name, strnlen(name, kThreadNameBytes)}, static_cast<std::uint32_t>(header.connection));
     } else if (header.site == kGapSite) {
       write_gap(ring, header, record);
     } else if (!hold_alone(ring, header, record)) {
@@ -215,16 +215,23 @@ std::int64_t Backend::wall_ns_of(const RecordHeader& header) noexcept {
 }
 
 void Backend::write_record(RingReader& ring, const RecordHeader& header, const char* record) {
-  std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(header.level) % kLevels];
+  RouteBits lanes = lanes_by_level_[static_cast<std::size_t>(header.level) % kLevels];
   bool captured = is_captured(header.transaction);
   if (lanes == 0 && !captured) return;
   std::int64_t wall_ns = wall_ns_of(header);
-  bool formatted = (lanes & ~kToBinary) != 0 || captured;
+  const bool as_line = (lanes & lines_) != 0 || captured, as_entry = (lanes & of_entries_) != 0;
   if (lanes != 0) add(output_control().counters.lines_written, 1);
-  if (binary_of(lanes) != nullptr) write_binary(ring, header, record, wall_ns, formatted);
-  if (!formatted) return;
+  const bool in_binary = binary_of(lanes) != nullptr;
+  if (in_binary) write_binary(ring, header, record, wall_ns, as_line);
+  if (!as_line && !as_entry) return;
   RecordReader arguments(record, header);
   LineHead head = head_of(ring.thread, header, wall_ns, arguments);
+  head.thread_id = ring.thread_id;
+  if (as_entry) write_entry(lanes, head, arguments);
+  if (!as_line) {
+    if (!in_binary) keep_last(header, record, ring.thread, wall_ns);
+    return;
+  }
   std::string_view text = writer_.text(head.origin.format, arguments);
   line_.clear();
   writer_.append(line_, head, targets_.show_location, text);
@@ -285,16 +292,16 @@ void Backend::write_loss(std::string_view thread, std::uint64_t ticks, const Dro
   const Tag* tag = tag_by_number(key.tag);
   LogLoss loss{clock_.wall_ns(ticks), ticks, count, key.level, static_cast<std::uint8_t>(key.reason), key.tag == kOtherTags,
                thread, tag == nullptr ? std::string_view() : tag->name, {}};
-  std::uint8_t lanes = lanes_by_level_[static_cast<std::size_t>(key.level) % kLevels];
+  RouteBits lanes = lanes_by_level_[static_cast<std::size_t>(key.level) % kLevels];
   write_own_text(thread, loss.wall_ns, Level::kWarning, lanes,
-                 loss_text(count, key.level, loss.other_tags, loss.tag, loss.reason, {}));
+                 loss_text(count, key.level, loss.other_tags, loss.tag, loss.reason, {}), count);
   if (BinarySink* binary = binary_of(lanes)) {
     binary->writer().loss(lanes_[kBinaryLane].batch, loss);
     added_to_binary();
   }
 }
 
-void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, Level level, std::uint8_t lanes,
+void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, Level level, RouteBits lanes,
                              std::string_view text) {
   std::int64_t wall_ns = clock_.wall_ns(ticks);
   write_own_text(thread, wall_ns, level, lanes, text);
@@ -305,15 +312,20 @@ void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, Level
 }
 
 // To the lanes that take lines; counted for all.
-void Backend::write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, std::uint8_t lanes,
-                             std::string_view text) {
+void Backend::write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, RouteBits lanes,
+                             std::string_view text, std::uint64_t lost) {
   if (lanes != 0) add(output_control().counters.lines_written, 1);
-  if ((lanes & ~kToBinary) == 0) return;
   LineHead head;
   head.wall_ns = wall_ns;
   head.thread = thread;
   head.level = level;
   head.origin = own_origin();
+  if ((lanes & of_entries_) != 0) {
+    Entry entry = entries_.make(head, text);
+    entry.lost = lost;
+    hand_out_entry(lanes, entry);
+  }
+  if ((lanes & lines_) == 0) return;
   line_.clear();
   writer_.append(line_, head, targets_.show_location, text);
   hand_out(lanes);
@@ -329,7 +341,8 @@ void Backend::tell_losses_without_ring() {
   }
 }
 
-void Backend::hand_out(std::uint8_t lanes) {
+void Backend::hand_out(RouteBits lanes) {
+  lanes &= lines_;
   for (std::size_t i = 0; i < kBinaryLane; ++i) {
     if ((lanes >> i & 1) == 0) continue;
     lanes_[i].batch += line_;
@@ -343,6 +356,7 @@ void Backend::write_out() {
 }
 
 void Backend::write_lane(Lane& lane) {
+  if (lane.entries != nullptr) return flush_entries(lane);
   bool retry = lane.lost > 0 && steady_clock::now() - lane.tried >= kRetryEvery;
   if (lane.batch.empty() && !retry) return;
   OutputCounters& counters = output_control().counters;
@@ -353,6 +367,8 @@ void Backend::write_lane(Lane& lane) {
     std::string why = lane.name + ": " + lane.reason;
     if (lane.binary != nullptr) {
       lane.binary->writer().loss(marker, {clock_.wall_ns(ticks), ticks, lane.lost, Level::kWarning, kLostBySink, false, "diag", {}, why});
+    } else if (&lane == &lanes_[kJsonLane]) {
+      json_.append(marker, loss_entry(lane));
     } else {
       LineHead head;
       head.wall_ns = clock_.wall_ns(ticks);
@@ -390,7 +406,7 @@ void Backend::look_after_files() {
     RotatingFile* file = lane.rotating();
     if (file == nullptr) continue;
     file->check(FileTime::now());
-    if (lane.file != nullptr && file->generation() != log_generation_) refresh_lanes();
+    if (&lane == &lanes_[kLogLane] && file->generation() != log_generation_) refresh_lanes();
     for (const FileNotice& notice : file->take_notices()) {
       write_own_line("diag", ticks_now(), notice.level, lanes_by_level_[static_cast<std::size_t>(notice.level)], notice.text);
     }
@@ -408,6 +424,7 @@ void Backend::publish(std::uint64_t show) try {
     sinks.push_back(lane.shown);
     sinks.back().name = lane.name;
     if (file != nullptr) sinks.back().file = file->state();
+    if (lane.entries != nullptr) sinks.back().counts = lane.entries->counts();
   }
   output_control().publish(std::move(sinks), show);
 } catch (...) {  // out of memory: they see what was
@@ -418,7 +435,8 @@ void Backend::apply(OutputChange& change) {
   OutputTargets* next = change.targets ? &*change.targets : nullptr;
   bool same_log = next && next->log_file && targets_.log_file && next->log_path == targets_.log_path;
   bool same_binary = next && next->binary_file && targets_.binary_file && next->binary_path == targets_.binary_path;
-  std::shared_ptr<Sink> former_extra;
+  bool same_json = next && next->json_file && targets_.json_file && next->json_path == targets_.json_path;
+  ExtraSink former_extra;
   {
     std::lock_guard lock(output_control().mutex());
     if (change.targets) {
@@ -428,6 +446,7 @@ void Backend::apply(OutputChange& change) {
       // that the name can be opened.
       if (same_log) std::swap(targets_.log_file, former.log_file);
       if (same_binary) std::swap(targets_.binary_file, former.binary_file);
+      if (same_json) std::swap(targets_.json_file, former.json_file);
     }
     if (change.extra) {
       former_extra = std::move(extra_);
@@ -443,6 +462,7 @@ void Backend::apply(OutputChange& change) {
     }
   };
   if (change.targets && targets_.log_file) begin(targets_.log_file->file(), same_log);
+  if (change.targets && targets_.json_file) begin(targets_.json_file->file(), same_json);
   if (change.targets && targets_.binary_file) {
     begin(targets_.binary_file->file(), same_binary);
     begin_binary();
@@ -454,9 +474,9 @@ void Backend::apply(OutputChange& change) {
 // Rolling is for the log file. Who has it switched on and no line in the file would look for rolled ones.
 void Backend::tell_of_streams() {
   bool rolls = targets_.roll.size_bytes != 0 || targets_.roll.interval.count() != 0;
-  std::uint8_t used = 0;
-  for (std::uint8_t lanes : targets_.routes) used |= lanes;
-  bool only_streams = rolls && (used & (kToLogFile | kToBinary)) == 0 && (used & (kToStdout | kToStderr)) != 0;
+  RouteBits used = 0;
+  for (RouteBits lanes : targets_.routes) used = static_cast<RouteBits>(used | lanes);
+  bool only_streams = rolls && (used & (kToLogFile | kToBinary | kToJson)) == 0 && (used & (kToStdout | kToStderr)) != 0;
   if (only_streams && !told_no_file_) {
     write_own_line("diag", ticks_now(), Level::kNote, lanes_by_level_[static_cast<std::size_t>(Level::kNote)],
                    "stdout and stderr are not rolled, whatever the settings of the log file say");
@@ -467,20 +487,24 @@ void Backend::tell_of_streams() {
 // Routes that lead to the same file are one lane, else its lines would be there twice. The log file's
 // descriptor is preferred: it appends, whatever others do with the file.
 void Backend::refresh_lanes() {
-  auto set = [](Lane& lane, StreamSink* stream, FileSink* file, Sink* extra, std::string name) {
-    if (lane.stream != stream || lane.file != file || lane.extra != extra) lane.lost = 0;
-    lane.stream = stream;
-    lane.file = file;
-    lane.extra = extra;
+  auto set = [](Lane& lane, auto Lane::*part, auto* sink, std::string name) {
+    if (lane.*part != sink) lane.lost = 0;
+    lane.*part = sink;
     lane.name = std::move(name);
   };
-  set(lanes_[kStdoutLane], &stdout_, nullptr, nullptr, "stdout");
-  set(lanes_[kStderrLane], &stderr_, nullptr, nullptr, "stderr");
-  set(lanes_[kLogLane], nullptr, targets_.log_file.get(), nullptr, targets_.log_path);
-  set(lanes_[kExtraLane], nullptr, nullptr, extra_.get(), "extra sink");
-  set(lanes_[kBinaryLane], nullptr, nullptr, nullptr, targets_.binary_path);
-  if (lanes_[kBinaryLane].binary != targets_.binary_file.get()) lanes_[kBinaryLane].lost = 0;
-  lanes_[kBinaryLane].binary = targets_.binary_file.get();
+  set(lanes_[kStdoutLane], &Lane::stream, &stdout_, "stdout");
+  set(lanes_[kStderrLane], &Lane::stream, &stderr_, "stderr");
+  set(lanes_[kLogLane], &Lane::file, targets_.log_file.get(), targets_.log_path);
+  set(lanes_[kExtraLane], &Lane::extra, extra_.lines.get(), "extra sink");
+  set(lanes_[kExtraLane], &Lane::entries, extra_.entries.get(), "extra sink");
+  set(lanes_[kBinaryLane], &Lane::binary, targets_.binary_file.get(), targets_.binary_path);
+  set(lanes_[kJsonLane], &Lane::file, targets_.json_file.get(), targets_.json_path);
+  set(lanes_[kSyslogLane], &Lane::entries, targets_.syslog.get(), targets_.syslog_path);
+  set(lanes_[kJournaldLane], &Lane::entries, targets_.journald.get(), targets_.journald_path);
+  of_entries_ = kToJson | kToSyslog | kToJournald;
+  lines_ = kToStdout | kToStderr | kToLogFile;
+  RouteBits& extra = extra_.entries != nullptr ? of_entries_ : lines_;
+  extra = static_cast<RouteBits>(extra | kToExtra);
   RotatingFile* log = targets_.log_file ? &targets_.log_file->file() : nullptr;
   int log_fd = log != nullptr ? log->fd() : -1;
   bool out_is_log = stdout_.same_file(log_fd), err_is_log = stderr_.same_file(log_fd);
@@ -490,9 +514,9 @@ void Backend::refresh_lanes() {
     log_generation_ = log->generation();
   }
   lanes_by_level_ = targets_.routes;
-  for (std::uint8_t& lanes : lanes_by_level_) {
-    auto move = [&lanes](bool wanted, std::uint8_t from, std::uint8_t to) {
-      if (wanted && (lanes & from) != 0) lanes = static_cast<std::uint8_t>((lanes & ~from) | to);
+  for (RouteBits& lanes : lanes_by_level_) {
+    auto move = [&lanes](bool wanted, RouteBits from, RouteBits to) {
+      if (wanted && (lanes & from) != 0) lanes = static_cast<RouteBits>((lanes & ~from) | to);
     };
     move(out_is_log, kToStdout, kToLogFile);
     move(out_is_err, kToStdout, kToStderr);
@@ -510,6 +534,7 @@ std::string_view Backend::plugin(std::uint32_t number) {
 void Backend::abandon() noexcept {
   if (targets_.log_file) targets_.log_file->file().abandon();
   if (targets_.binary_file) targets_.binary_file->file().abandon();
+  if (targets_.json_file) targets_.json_file->file().abandon();
 }
 
 bool in_backend_thread() noexcept { return tl_is_backend; }

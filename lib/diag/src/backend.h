@@ -8,8 +8,8 @@
 // somebody waits for a flush there is no grace. Order within a thread is exact, always.
 //
 // Lines gather in one buffer per sink: one write per pass, or per 64 KiB. The binary log's buffer gets records as
-// they are (backend_binary.cc); what goes nowhere else is not formatted. Idle, the thread sleeps
-// 0.1 ms, doubling to 50 ms.
+// they are (backend_binary.cc); what goes nowhere else is not formatted. Other sinks take entries
+// (backend_entries.cc). Idle, the thread sleeps 0.1 ms, doubling to 50 ms.
 //
 // **Thread safety:** only by its thread, but start_backend_thread() and in_backend_thread().
 
@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "backend_lane.h"
+#include "entry_json.h"
+#include "entry_maker.h"
 #include "line.h"
 #include "output_control.h"
 #include "ring_reader.h"
@@ -49,10 +51,12 @@ class Backend {
   void write_record(RingReader& ring, const RecordHeader& header, const char* record);
   void write_gap(RingReader& ring, const RecordHeader& header, const char* record);
   void write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count);
-  void write_own_line(std::string_view thread, std::uint64_t ticks, Level level, std::uint8_t lanes, std::string_view text);
-  void write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, std::uint8_t lanes, std::string_view text);
+  void write_own_line(std::string_view thread, std::uint64_t ticks, Level level, RouteBits lanes, std::string_view text);
+  void write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, RouteBits lanes, std::string_view text,
+                      std::uint64_t lost = 0);
   void tell_losses_without_ring();
-  void hand_out(std::uint8_t lanes);
+  void hand_out(RouteBits lanes);
+  void keep_last(const RecordHeader& header, const char* record, std::string_view thread, std::int64_t wall_ns);
   void write_out();
   void write_lane(Lane& lane);
   void apply(OutputChange& change);
@@ -62,14 +66,21 @@ class Backend {
   void publish(std::uint64_t show);
   std::string_view plugin(std::uint32_t number);
   std::int64_t wall_ns_of(const RecordHeader& header) noexcept;
-  void name_thread(RingReader& ring, std::string_view name);
+  void name_thread(RingReader& ring, std::string_view name, std::uint32_t kernel_id);
 
   // The binary log; see backend_binary.cc.
-  BinarySink* binary_of(std::uint8_t lanes) noexcept;
+  BinarySink* binary_of(RouteBits lanes) noexcept;
   void added_to_binary();
   void write_binary(RingReader& ring, const RecordHeader& header, const char* record, std::int64_t wall_ns, bool formatted);
   void keep_last_records();
   void begin_binary();
+
+  // Entries; see backend_entries.cc.
+  void write_entry(RouteBits lanes, const LineHead& head, RecordReader arguments);
+  void hand_out_entry(RouteBits lanes, const Entry& entry);
+  bool tell_loss_to(Lane& lane);
+  void flush_entries(Lane& lane);
+  Entry loss_entry(const Lane& lane);  // valid until the next one
 
   WallClock clock_;
   std::chrono::steady_clock::time_point sampled_{}, recorder_told_{};
@@ -77,14 +88,17 @@ class Backend {
   std::uint64_t ripe_ = 0;  // the last pass read everything up to this stamp
   LineWriter writer_;
   std::string line_;
+  EntryMaker entries_, own_entries_;  // own_entries_: made while one of entries_ is handed out
+  EntryJson json_;
 
   std::array<RingReader, kRingsMax> rings_;
   DropsShown homeless_shown_;
   std::array<std::string, 64> plugins_;  // names seen so far, by number; [0]: the last one beyond
 
   Routes lanes_by_level_ = kRoutesToStderr;  // the routes, with files that are the same merged
+  RouteBits lines_ = 0, of_entries_ = 0;  // lanes that take lines, and those that take entries or JSON
   OutputTargets targets_;
-  std::shared_ptr<Sink> extra_;
+  ExtraSink extra_;
   StreamSink stdout_{1, false}, stderr_{2, false};
   std::array<Lane, kLanes> lanes_;
   // Of the binary lane's batch: by site, where its last record is (0: nowhere, or a line was kept for it); and

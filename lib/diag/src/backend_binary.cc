@@ -14,7 +14,7 @@
 namespace telltale::diag {
 
 // Null: those lanes have no binary log.
-BinarySink* Backend::binary_of(std::uint8_t lanes) noexcept {
+BinarySink* Backend::binary_of(RouteBits lanes) noexcept {
   return (lanes & kToBinary) != 0 ? lanes_[kBinaryLane].binary : nullptr;
 }
 
@@ -61,18 +61,19 @@ void Backend::begin_binary() {
   RecordLogWriter& writer = targets_.binary_file->writer();
   writer.set_show_location(targets_.show_location);
   for (std::size_t i = 0; i < rings_.size() && rings_[i].ring != nullptr; ++i) {
-    writer.name_thread(static_cast<std::uint16_t>(i), rings_[i].thread);
+    writer.name_thread(static_cast<std::uint16_t>(i), rings_[i].thread, rings_[i].thread_id);
   }
 }
 
 // Frames of the batch were made under the former name; a file that is begun with them must say that one.
-void Backend::name_thread(RingReader& ring, std::string_view name) {
+void Backend::name_thread(RingReader& ring, std::string_view name, std::uint32_t kernel_id) {
   if (BinarySink* binary = lanes_[kBinaryLane].binary) {
     auto number = static_cast<std::uint16_t>(&ring - rings_.data());
     if (binary->writer().is_announced(number)) write_lane(lanes_[kBinaryLane]);
-    binary->writer().name_thread(number, name);
+    binary->writer().name_thread(number, name, kernel_id);
   }
   ring.thread = name;
+  ring.thread_id = kernel_id;
 }
 
 }  // namespace telltale::diag

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lane: one place lines go to (stdout, stderr, log file, extra sink, binary log), with its batch, its losses, and what
-// others are shown of it.
+// Lane: one place records go to, with its batch, its losses, and what others are shown of it.
+//
+// | form          | lanes                                        | handed over                              |
+// | lines         | stdout, stderr, log file, extra Sink         | one batch a pass, or 64 KiB              |
+// | JSON          | json, of entries                             | likewise                                 |
+// | frames        | binary log                                   | likewise                                 |
+// | entries       | syslog, journald, extra EntrySink            | each, as it comes (backend_entries.cc)   |
 //
 // **Thread safety:** backend only.
 
@@ -19,15 +24,25 @@
 
 namespace telltale::diag {
 
-enum LaneIndex : std::size_t { kStdoutLane, kStderrLane, kLogLane, kExtraLane, kBinaryLane };  // bits of Route, counted
-inline constexpr std::size_t kLanes = 5;
+enum LaneIndex : std::size_t {  // bits of Route, counted
+  kStdoutLane,
+  kStderrLane,
+  kLogLane,
+  kExtraLane,
+  kBinaryLane,
+  kJsonLane,
+  kSyslogLane,
+  kJournaldLane,
+};
+inline constexpr std::size_t kLanes = 8;
 inline constexpr std::size_t kBatchBytes = 65536;  // beyond these a batch is written
 
 struct Lane {
-  StreamSink* stream = nullptr;  // one of the four, or none
+  StreamSink* stream = nullptr;  // one of the five, or none
   FileSink* file = nullptr;
   Sink* extra = nullptr;
   BinarySink* binary = nullptr;
+  EntrySink* entries = nullptr;
   std::string name;     // as a reader knows it
   std::string batch;    // whole lines, or frames
   std::uint64_t batch_lines = 0;

@@ -13,7 +13,9 @@ namespace telltale::diag {
 using namespace std::chrono;
 
 std::optional<system_clock::time_point> LineFile::first_entry(std::string_view bytes) const {
-  constexpr std::string_view kForm = "[dddd-dd-ddTdd:dd:dd";
+  constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd", kLine = "[", kJson = "{\"time\":\"";
+  if (!bytes.starts_with(kLine) && !bytes.starts_with(kJson)) return std::nullopt;
+  bytes.remove_prefix(bytes[0] == '[' ? kLine.size() : kJson.size());
   if (bytes.size() < kForm.size()) return std::nullopt;
   int fields[6] = {};
   std::size_t field = 0;
@@ -22,7 +24,7 @@ std::optional<system_clock::time_point> LineFile::first_entry(std::string_view b
     if (kForm[i] == 'd' ? !digit : bytes[i] != kForm[i]) return std::nullopt;
     if (digit) {
       fields[field] = fields[field] * 10 + (bytes[i] - '0');
-    } else if (i > 0) {
+    } else {
       ++field;
     }
   }

@@ -18,7 +18,7 @@
 
 namespace telltale::diag {
 
-// Lines as line.h makes them: they begin with "[2026-11-30T10:00:00".
+// Lines as line.h makes them: they begin with "[2026-11-30T10:00:00"; or of JSON (entry_json.h).
 class LineFile : public FileKind {
  public:
   std::optional<std::chrono::system_clock::time_point> first_entry(std::string_view bytes) const override;

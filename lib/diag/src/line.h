@@ -39,6 +39,8 @@ struct LineHead {
   Origin origin;
   std::uint64_t connection = 0, transaction = 0;
   std::string_view plugin;
+  std::uint32_t thread_id = 0;   // the kernel's; 0: not known. With the client no part of a line
+  std::string_view client = {};
 };
 
 // Of a record of site 0: takes it from the first five arguments, which are then read.

@@ -37,8 +37,14 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
   if (routed(kToBinary) && config.binary_file.empty()) {
     return tl::unexpected<std::string>("lines are routed to the binary log, but there is none");
   }
+  if (routed(kToJson) && config.json_file.empty()) {
+    return tl::unexpected<std::string>("lines are routed to the JSON lines, but there is no file for them");
+  }
   if (!config.binary_file.empty() && config.binary_file == config.log_file) {
     return tl::unexpected("the log file and the binary log are both " + config.log_file);
+  }
+  if (!config.json_file.empty() && (config.json_file == config.log_file || config.json_file == config.binary_file)) {
+    return tl::unexpected("the JSON lines and another log are both " + config.json_file);
   }
   const RollSettings& roll = config.roll;
   if (roll.interval.count() < 0 || roll.age_max.count() < 0) {
@@ -51,6 +57,12 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
     auto file = FileSink::open(config.log_file, config.roll);
     if (!file) return tl::unexpected(file.error());
     targets.log_file = std::move(*file);
+  }
+  targets.json_path = config.json_file;
+  if (!config.json_file.empty()) {
+    auto file = FileSink::open(config.json_file, config.roll);
+    if (!file) return tl::unexpected(file.error());
+    targets.json_file = std::move(*file);
   }
   if (!config.binary_file.empty()) {
     static const RegistryNames& names = *new RegistryNames;  // immortal, as the backend is
@@ -69,9 +81,17 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
 
 void set_extra_sink(std::shared_ptr<Sink> sink) {
   OutputChange change;
-  change.extra = std::move(sink);
+  change.extra = ExtraSink{std::move(sink), nullptr};
   output_control().submit(std::move(change), false);
 }
+
+void set_extra_sink(std::shared_ptr<EntrySink> sink) {
+  OutputChange change;
+  change.extra = ExtraSink{nullptr, std::move(sink)};
+  output_control().submit(std::move(change), false);
+}
+
+void set_extra_sink(std::nullptr_t) { set_extra_sink(std::shared_ptr<Sink>()); }
 
 bool set_ring_bytes(std::size_t bytes) noexcept { return ring_table().set_ring_bytes(bytes); }
 

@@ -44,16 +44,26 @@ struct OutputTargets {
   ShowLocation show_location = ShowLocation::kDebugLines;
   std::unique_ptr<FileSink> log_file;  // null = none
   std::string log_path;
-  RollSettings roll;  // of both files
+  RollSettings roll;  // of all files
   std::unique_ptr<BinarySink> binary_file;  // null = none
   std::string binary_path;
+  std::unique_ptr<FileSink> json_file;  // null = none
+  std::string json_path;
+  std::shared_ptr<EntrySink> syslog, journald;  // null = none
+  std::string syslog_path, journald_path;
+};
+
+// The embedding program's own: one of the two, or none.
+struct ExtraSink {
+  std::shared_ptr<Sink> lines;
+  std::shared_ptr<EntrySink> entries;
 };
 
 struct OutputChange {
   std::uint64_t number = 0;
   Positions upto{};
   std::optional<OutputTargets> targets;
-  std::optional<std::shared_ptr<Sink>> extra;
+  std::optional<ExtraSink> extra;
   bool stop = false;
 };
 

@@ -134,7 +134,7 @@ Wrong LogDictionary::take(const Frame& frame) {
     case FrameKind::kSite: return take_site(frame.content);
     case FrameKind::kThread:
       if (!content.take(words) || !content.take(name)) return short_frame("thread");
-      threads_[frame.header.thread] = name;
+      threads_[frame.header.thread] = {std::string(name), words[0]};
       return {};
     case FrameKind::kPlugin:
       if (!content.take(words) || !content.take(name)) return short_frame("plugin");
@@ -166,7 +166,12 @@ Wrong LogDictionary::take(const Frame& frame) {
 
 std::string_view LogDictionary::thread(std::uint16_t number) const noexcept {
   auto found = threads_.find(number);
-  return found == threads_.end() ? std::string_view() : found->second;
+  return found == threads_.end() ? std::string_view() : found->second.name;
+}
+
+std::uint32_t LogDictionary::thread_id(std::uint16_t number) const noexcept {
+  auto found = threads_.find(number);
+  return found == threads_.end() ? 0 : found->second.kernel_id;
 }
 
 std::int64_t LogDictionary::wall_ns(std::uint64_t ticks) const noexcept {
@@ -245,6 +250,7 @@ Wrong LogDictionary::event(const Frame& frame, LogEvent& event) const {
         return fmt::format("a record of {} bytes in a frame for one of {}", event.header.size_bytes, record.size());
       }
       event.head.thread = thread(frame.header.thread);
+      event.head.thread_id = thread_id(frame.header.thread);
       return {};
     }
     case FrameKind::kLoss: {

@@ -62,6 +62,7 @@ class LogDictionary {
   std::int64_t wall_ns(std::uint64_t ticks) const noexcept;  // 0: no clock is known
   std::uint64_t process() const noexcept { return process_; }
   std::string_view thread(std::uint16_t number) const noexcept;  // empty: not announced
+  std::uint32_t thread_id(std::uint16_t number) const noexcept;  // the kernel's; 0: not known
 
  private:
   struct Site {
@@ -77,7 +78,11 @@ class LogDictionary {
   ShowLocation show_location_ = ShowLocation::kDebugLines;
   std::unordered_map<std::uint32_t, Site> sites_;
   std::unordered_map<std::uint32_t, std::string> plugins_;
-  std::unordered_map<std::uint16_t, std::string> threads_;
+  struct Thread {
+    std::string name;
+    std::uint32_t kernel_id = 0;
+  };
+  std::unordered_map<std::uint16_t, Thread> threads_;
   std::deque<ClockContent> clocks_;
 };
 

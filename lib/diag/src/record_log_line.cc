@@ -3,11 +3,9 @@
 #include "record_log_line.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "escape.h"
 #include "record_log.h"
 
 namespace telltale::diag {
@@ -43,45 +41,13 @@ bool modest(std::string_view format, RecordReader arguments) {
   return true;
 }
 
-// `text` is escaped already.
-void append_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  out += '"';
-}
-
-void append_value(std::string& out, std::string& escaped, const Argument& a) {
-  auto quoted = [&](std::string_view text) {
-    escaped.clear();
-    append_escaped(escaped, text);
-    append_quoted(out, escaped);
-  };
-  switch (a.kind) {
-    case Kind::kSigned: fmt::format_to(std::back_inserter(out), "{}", a.as_signed); return;
-    case Kind::kUnsigned: fmt::format_to(std::back_inserter(out), "{}", a.as_unsigned); return;
-    case Kind::kBool: out += a.as_bool ? "true" : "false"; return;
-    case Kind::kFloat:
-      if (std::isfinite(a.as_float)) {
-        fmt::format_to(std::back_inserter(out), "{}", a.as_float);
-      } else {
-        quoted(fmt::format("{}", a.as_float));
-      }
-      return;
-    case Kind::kChar: quoted(std::string_view(&a.as_char, 1)); return;
-    case Kind::kPointer: quoted(fmt::format("{}", a.as_pointer)); return;
-    default: break;
-  }
-  quoted(a.lost_bytes == 0 ? std::string(a.as_string) : fmt::format("{}...[+{} bytes]", a.as_string, a.lost_bytes));
-}
-
 }  // namespace
 
 Origin own_origin() noexcept { return {"diag", {}, __FILE__, {}, __LINE__}; }
 
 std::string_view level_word(Level level) noexcept { return kLevelNames[static_cast<std::size_t>(level) % kLevels]; }
+
+std::string_view level_word_upper(Level level) noexcept { return kLevelWords[static_cast<std::size_t>(level) % kLevels]; }
 
 std::string_view loss_reason(std::uint8_t reason) noexcept {
   return kReasons[std::min<std::size_t>(reason, std::size(kReasons) - 1)];
@@ -123,53 +89,11 @@ void LogLineWriter::append(std::string& out, const LogEvent& event, ShowLocation
 }
 
 void LogLineWriter::append_json(std::string& out, const LogEvent& event) {
-  const LineHead& head = event.head;
-  auto text_key = [&](std::string_view key, std::string_view value) {
-    if (value.empty()) return;
-    escaped_.clear();
-    append_escaped(escaped_, value);
-    out.append(",\"").append(key).append("\":");
-    append_quoted(out, escaped_);
-  };
-  auto number_key = [&](std::string_view key, std::uint64_t value) {
-    if (value != 0) fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, value);
-  };
-  out += "{\"time\":\"";
-  lines_.append_time(out, head.wall_ns);
-  out += '"';
-  text_key("level", kLevelWords[static_cast<std::size_t>(head.level) % kLevels]);
-  text_key("tag", head.origin.tag);
-  text_key("file", head.origin.file);
-  number_key("line", head.origin.line);
-  text_key("function", head.origin.function);
-  text_key("module", head.origin.module);
-  text_key("thread", head.thread);
-  number_key("connection", head.connection);
-  number_key("transaction", head.transaction);
-  text_key("plugin", head.plugin);
-  number_key("lost", event.lost);
-  escaped_.clear();
-  append_escaped(escaped_, text(event, false));
-  out += ",\"text\":";
-  append_quoted(out, escaped_);
-  if (event.kind == LogEventKind::kRecord) append_fields(out, event);
-  out += "}\n";
-}
-
-void LogLineWriter::append_fields(std::string& out, const LogEvent& event) {
-  RecordReader arguments = record_arguments(event);
-  bool any = false;
-  for (Argument a; arguments.next(a);) {
-    if (a.name.empty()) continue;
-    out += any ? "," : ",\"fields\":{";
-    any = true;
-    escaped_.clear();
-    append_escaped(escaped_, a.name);
-    append_quoted(out, escaped_);
-    out += ':';
-    append_value(out, escaped_, a);
-  }
-  if (any) out += '}';
+  const std::string_view words = text(event, false);
+  Entry entry = event.kind == LogEventKind::kRecord ? entries_.make(event.head, words, record_arguments(event))
+                                                    : entries_.make(event.head, words);
+  entry.lost = event.lost;
+  json_.append(out, entry);
 }
 
 }  // namespace telltale::diag

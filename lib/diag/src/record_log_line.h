@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From an event of a record log to text: the line that the text sink writes for it, byte for byte, or one JSON
-// object. The backend takes its own sentences from here, so that there is one wording.
-//
-//   {"time":"2026-11-30T10:00:00.123456Z","level":"DEBUG","tag":"http1","file":"http1/session.cc","line":95,
-//    "function":"run","module":"telltale","thread":"worker-0","connection":12,"transaction":345,
-//    "plugin":"header_note","text":"...","fields":{"status":200}}
-//
-// A key is left out where there is nothing to tell. Text is escaped as in lines, and is without fields. A loss has
-// "lost", the number of lines, besides.
+// From an event of a record log to text: the line that the text sink writes for it, byte for byte, or the one JSON
+// object (entry_json.h). The backend takes its own sentences from here, so that there is one wording.
 //
 // **Thread safety:** thread-compatible.
 
@@ -16,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "entry_json.h"
+#include "entry_maker.h"
 #include "line.h"
 #include "record_log_event.h"
 
@@ -25,6 +20,7 @@ namespace telltale::diag {
 Origin own_origin() noexcept;
 // "3 debug lines of tag http lost here: the ring was full". `reason`, `detail`: see LossContent, LogLoss.
 std::string_view level_word(Level level) noexcept;              // "debug"
+std::string_view level_word_upper(Level level) noexcept;        // "DEBUG"
 std::string_view loss_reason(std::uint8_t reason) noexcept;     // of a DropReason: "the ring was full"
 std::string loss_text(std::uint64_t lost, Level level, bool of_other_tags, std::string_view tag, std::uint8_t reason,
                       std::string_view detail);
@@ -38,10 +34,11 @@ class LogLineWriter {
 
  private:
   std::string_view text(const LogEvent& event, bool with_fields);
-  void append_fields(std::string& out, const LogEvent& event);
 
   LineWriter lines_;
-  std::string own_text_, escaped_;
+  EntryMaker entries_;
+  EntryJson json_;
+  std::string own_text_;
 };
 
 }  // namespace telltale::diag

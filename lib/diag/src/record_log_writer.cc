@@ -26,9 +26,9 @@ void RecordLogWriter::say_all_again() noexcept {
   pending_ = true;
 }
 
-void RecordLogWriter::name_thread(std::uint16_t number, std::string_view name) {
+void RecordLogWriter::name_thread(std::uint16_t number, std::string_view name, std::uint32_t kernel_id) {
   if (number >= thread_names_.size()) thread_names_.resize(number + std::size_t{1});
-  thread_names_[number] = name;
+  thread_names_[number] = {std::string(name), kernel_id};
   threads_.remove(number);
 }
 
@@ -50,7 +50,8 @@ void RecordLogWriter::say_pending(std::string& out) {
 }
 
 void RecordLogWriter::say_thread(std::string& out, std::uint16_t number) const {
-  append_thread_frame(out, number, 0, number < thread_names_.size() ? thread_names_[number] : std::string_view());
+  if (number >= thread_names_.size()) return append_thread_frame(out, number, 0, {});
+  append_thread_frame(out, number, thread_names_[number].kernel_id, thread_names_[number].name);
 }
 
 void RecordLogWriter::say_plugin(std::string& out, std::uint32_t number) const {

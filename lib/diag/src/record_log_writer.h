@@ -40,7 +40,8 @@ class RecordLogWriter {
   // In force for frames to come; cost nothing until one does. A thread that has been announced is told by
   // beginning() by its new name, so frames made before the change are written out first.
   bool is_announced(std::uint16_t thread) const noexcept { return threads_.has(thread); }
-  void name_thread(std::uint16_t number, std::string_view name);
+  // `kernel_id`: 0 where it is not known.
+  void name_thread(std::uint16_t number, std::string_view name, std::uint32_t kernel_id = 0);
   void set_clock(const ClockContent& clock) noexcept;
   void set_show_location(ShowLocation show) noexcept;
 
@@ -93,7 +94,11 @@ class RecordLogWriter {
   bool clock_pending_ = false, shown_pending_ = false, clock_known_ = false;
   ClockContent clock_{};
   Numbers sites_, plugins_, threads_;
-  std::vector<std::string> thread_names_;
+  struct Thread {
+    std::string name;
+    std::uint32_t kernel_id = 0;
+  };
+  std::vector<Thread> thread_names_;
 };
 
 }  // namespace telltale::diag

@@ -3,6 +3,8 @@
 // tested in ring_test.cc, also against a plain queue on random input.
 #include "ring.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -147,7 +149,8 @@ bool Ring::announce_gap(std::uint64_t limit) noexcept {
 bool Ring::announce_name(std::uint64_t limit) noexcept {
   char* at = place(kNameRecordBytes, limit);
   if (at == nullptr) return false;
-  std::memcpy(put_header(at, kNameSite, kNameRecordBytes, 0), name_, kThreadNameBytes);
+  const auto kernel_id = static_cast<std::uint64_t>(::gettid());
+  std::memcpy(put_header(at, kNameSite, kNameRecordBytes, kernel_id), name_, kThreadNameBytes);
   advance(kNameRecordBytes);
   name_open_ = false;
   return true;

@@ -41,7 +41,7 @@
 namespace telltale::diag {
 
 inline constexpr std::uint32_t kPadSite = 0xFFFFFFFF;   // only size_bytes and site are valid
-inline constexpr std::uint32_t kNameSite = 0xFFFFFFFE;  // header, kThreadNameBytes of name
+inline constexpr std::uint32_t kNameSite = 0xFFFFFFFE;  // header, `connection` the kernel's id, kThreadNameBytes of name
 inline constexpr std::uint32_t kGapSite = 0xFFFFFFFD;   // header, `connection` times RingGap
 
 // In a gap record: so many were dropped in all under the ring's drop slot, of these so many since the last gap.

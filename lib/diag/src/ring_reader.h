@@ -36,6 +36,7 @@ struct RingReader {
   std::uint64_t position = 0;
   std::uint64_t given_back = 0;  // position last told to the producer
   std::string thread;
+  std::uint32_t thread_id = 0;  // the kernel's
   DropsShown shown;
 
   // This pass: up to where, and the drops that lie behind it (only if `drops_known`).

@@ -178,4 +178,4 @@ def transactions_of_dump(text, since):
     """
     events = map(json.loads, text.splitlines())
     return [event.get("transaction", 0) for event in events
-            if event["time"] >= since and event.get("thread", "").startswith("worker-") and event.get("tag") != "diag"]
+            if event["time"].rstrip("Z") >= since.rstrip("Z") and event.get("thread", "").startswith("worker-") and event.get("tag") != "diag"]

@@ -89,7 +89,7 @@ TEST_CASE("RecordLog: a record comes back as its line, with everything that stan
             "[2026-11-30T00:53:20.123456Z] [worker-3] DEBUG (http) {c12 t345 plugin5} 7 and seven status=200\n"});
   CHECK(lines_of(log.bytes, ShowLocation::kNever, true) ==
         std::vector<std::string>{
-            R"({"time":"2026-11-30T00:53:20.123456Z","level":"DEBUG","tag":"http","file":"http1/session.cc","line":42,)"
+            R"({"time":"2026-11-30T00:53:20.123456789Z","level":"DEBUG","tag":"http","file":"http1/session.cc","line":42,)"
             R"("function":"run","module":"telltale","thread":"worker-3","connection":12,"transaction":345,)"
             R"("plugin":"plugin5","text":"7 and seven","fields":{"status":200}})"
             "\n"});

@@ -22,6 +22,7 @@
 
 #include <tl/expected.hpp>
 
+#include <telltale/diag/entry.h>
 #include <telltale/diag/export.h>
 #include <telltale/diag/record.h>
 
@@ -29,6 +30,7 @@ namespace telltale::diag {
 
 // Where lines can go. Called by the backend only, one call at a time; may block, must not throw.
 // A sink that writes lines itself feeds itself; the library bounds that only by its rings.
+// What takes a record's parts, not its line, is an EntrySink (entry.h).
 class TELLTALE_EXPORT Sink {
  public:
   virtual ~Sink() = default;
@@ -37,8 +39,18 @@ class TELLTALE_EXPORT Sink {
 };
 
 // One bit per sink a level goes to.
-enum Route : std::uint8_t { kToStdout = 1, kToStderr = 2, kToLogFile = 4, kToExtra = 8, kToBinary = 16 };
-using Routes = std::array<std::uint8_t, kLevels>;  // by Level
+enum Route : std::uint16_t {
+  kToStdout = 1,
+  kToStderr = 2,
+  kToLogFile = 4,
+  kToExtra = 8,
+  kToBinary = 16,
+  kToJson = 32,
+  kToSyslog = 64,
+  kToJournald = 128,
+};
+using RouteBits = std::uint16_t;
+using Routes = std::array<RouteBits, kLevels>;  // by Level
 // Before anything is configured: all to stderr.
 inline constexpr Routes kRoutesToStderr{kToStderr, kToStderr, kToStderr, kToStderr,
                                         kToStderr, kToStderr, kToStderr, kToStderr};
@@ -65,7 +77,12 @@ struct OutputConfig {
   // Path of the binary log, diags.blog: records unformatted, for `ttctl debug cat`. A regular file; empty = none.
   // One that was there before is rolled. What goes there alone is not formatted here.
   std::string binary_file;
-  RollSettings roll;  // of both files
+  // Path of the JSON lines, diags.json; empty = none.
+  std::string json_file;
+  std::string syslog_socket = "/dev/log";
+  std::string journald_socket = "/run/systemd/journal/socket";
+  std::string identifier;  // whose records they are, for syslog and journald; empty: the program's name
+  RollSettings roll;       // of all files
 };
 
 // Starts the backend if it is not running, and applies the configuration: lines written before the call
@@ -77,6 +94,8 @@ TELLTALE_EXPORT tl::expected<void, std::string> configure_output(const OutputCon
 // A sink of the embedding program's own (kToExtra); null = none. Replaces the former one, which may still
 // be handed lines written before the call; it is released when they are out.
 TELLTALE_EXPORT void set_extra_sink(std::shared_ptr<Sink> sink);
+TELLTALE_EXPORT void set_extra_sink(std::shared_ptr<EntrySink> sink);
+TELLTALE_EXPORT void set_extra_sink(std::nullptr_t);
 
 // Capacity of rings made from now on: a power of two, 64 KiB to 16 MiB; other values are refused (false).
 TELLTALE_EXPORT bool set_ring_bytes(std::size_t bytes) noexcept;
@@ -132,6 +151,7 @@ struct SinkState {
   std::string last_error;  // of these; empty: there was none
   bool failing = false;    // the last write was one of them
   std::optional<FileState> file;
+  std::vector<SinkCount> counts;  // of its own kind
 };
 struct OutputStatus {
   std::uint64_t records_written = 0;  // published, all threads, ended ones included
