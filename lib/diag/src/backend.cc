@@ -13,7 +13,6 @@
 #include "backend_wake.h"
 #include "capture_hold.h"
 #include "capture_line.h"
-#include "last_lines.h"
 #include "plugin_names.h"
 #include "record_log.h"
 #include "record_log_line.h"
@@ -184,6 +183,7 @@ Backend::Found Backend::drain(const OutputPlan& plan) {
       }
     }
   }
+  site_lines_.tell();
   if (found == Found::kSome) table.look_again();
   tell_losses_without_ring();
   return found;
@@ -224,25 +224,26 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   const bool in_binary = binary_of(lanes) != nullptr;
   if (in_binary) write_binary(ring, header, record, wall_ns, as_line);
   if (!as_line && !as_entry) return;
-  RecordReader arguments(record, header);
-  LineHead head = head_of(ring.thread, header, wall_ns, arguments);
+  LineHead head = head_of(ring.thread, header, wall_ns);
   head.thread_id = ring.thread_id;
-  if (as_entry) write_entry(lanes, head, arguments);
+  if (as_entry) {
+    RecordReader arguments(record, header);
+    head.origin = read_origin(header, arguments);
+    write_entry(lanes, head, arguments);
+  }
   if (!as_line) {
     if (!in_binary) keep_last(header, record, ring.thread, wall_ns);
     return;
   }
-  std::string_view text = writer_.text(head.origin.format, arguments);
-  line_.clear();
-  writer_.append(line_, head, targets_.show_location, text);
-  note_site(header.site);
+  line_ = site_lines_.line(head, header, record, targets_.show_location);
+  site_lines_.count();
   if (captured) capture_line(line_);
   hand_out(lanes);
 }
 
-LineHead Backend::head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns, RecordReader& arguments) {
+// But for the origin.
+LineHead Backend::head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns) {
   LineHead head;
-  head.origin = read_origin(header, arguments);
   head.wall_ns = wall_ns;
   head.thread = thread;
   head.level = header.level;
@@ -259,22 +260,7 @@ bool Backend::hold_alone(RingReader& ring, const RecordHeader& header, const cha
 }
 
 std::string_view Backend::held_line(std::string_view thread, const RecordHeader& header, const char* record) {
-  RecordReader arguments(record, header);
-  const LineHead head = head_of(thread, header, clock_.wall_ns(header.ticks), arguments);
-  std::string_view text = writer_.text(head.origin.format, arguments);
-  line_.clear();
-  writer_.append(line_, head, targets_.show_location, text);
-  return line_;
-}
-
-// What the list of sites and the preview know of a site's lines; of those that are formatted. Of others the list
-// has the last one (keep_last_records()), the preview none.
-void Backend::note_site(std::uint32_t site) {
-  const SiteEntry* entry = site_by_number(site);
-  if (entry == nullptr) return;
-  add(entry->history->lines, 1);
-  add(entry->history->bytes, line_.size());
-  keep_last_line(entry->history->number, line_);
+  return site_lines_.line(head_of(thread, header, clock_.wall_ns(header.ticks)), header, record, targets_.show_location);
 }
 
 void Backend::write_gap(RingReader& ring, const RecordHeader& header, const char* record) {
@@ -326,8 +312,9 @@ void Backend::write_own_text(std::string_view thread, std::int64_t wall_ns, Leve
     hand_out_entry(lanes, entry);
   }
   if ((lanes & lines_) == 0) return;
-  line_.clear();
-  writer_.append(line_, head, targets_.show_location, text);
+  own_line_.clear();
+  writer_.append(own_line_, head, targets_.show_location, text);
+  line_ = own_line_;
   hand_out(lanes);
 }
 

@@ -25,6 +25,7 @@
 #include "line.h"
 #include "output_control.h"
 #include "ring_reader.h"
+#include "site_lines.h"
 #include "ticks.h"
 
 namespace telltale::diag {
@@ -44,8 +45,7 @@ class Backend {
   void tell_recorder(const ClockSample& sample, std::chrono::steady_clock::time_point now, bool at_once);
   Found drain(const OutputPlan& plan);
   void consume(RingReader& ring, const RecordHeader& header);
-  void note_site(std::uint32_t site);
-  LineHead head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns, RecordReader& arguments);
+  LineHead head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns);
   bool hold_alone(RingReader& ring, const RecordHeader& header, const char* record);
   std::string_view held_line(std::string_view thread, const RecordHeader& header, const char* record);
   void write_record(RingReader& ring, const RecordHeader& header, const char* record);
@@ -86,8 +86,10 @@ class Backend {
   std::chrono::steady_clock::time_point sampled_{}, recorder_told_{};
   std::int64_t last_wall_ns_ = 0;
   std::uint64_t ripe_ = 0;  // the last pass read everything up to this stamp
+  SiteLines site_lines_;
   LineWriter writer_;
-  std::string line_;
+  std::string own_line_;
+  std::string_view line_;  // what hand_out() hands out
   EntryMaker entries_, own_entries_;  // own_entries_: made while one of entries_ is handed out
   EntryJson json_;
 

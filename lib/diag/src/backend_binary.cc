@@ -24,7 +24,7 @@ void Backend::added_to_binary() {
   if (lane.batch.size() >= kBatchBytes) write_lane(lane);
 }
 
-// `formatted`: it goes elsewhere as a line too, and note_site() sees that.
+// `formatted`: it goes elsewhere as a line too, and SiteLines keeps that.
 void Backend::write_binary(RingReader& ring, const RecordHeader& header, const char* record, std::int64_t wall_ns,
                            bool formatted) {
   Lane& lane = lanes_[kBinaryLane];

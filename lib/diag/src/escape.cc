@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See escape.h. Nearly all text is plain ASCII, so eight bytes are looked at at once and copied in runs.
+// See escape.h. Nearly all text is plain ASCII: 16 bytes are looked at at once, and text that is all plain is copied
+// as a whole; of other text the plain runs are.
 #include "escape.h"
 
 #include <cstdint>
@@ -21,12 +22,27 @@ constexpr std::uint64_t unplain(std::uint64_t x) {
 
 constexpr bool plain(unsigned char c) { return c >= 0x20 && c < 0x7F && c != '\\'; }
 
+template <class Word = std::uint64_t>
+Word word_at(const char* at) noexcept {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// Bytes are compared as signed: those from 80 on are negative, and so below the blank.
+using Sixteen = signed char __attribute__((vector_size(16)));
+
+bool sixteen_are_plain(const char* at) noexcept {
+  const auto bytes = word_at<Sixteen>(at);
+  const auto plain = (bytes >= 0x20) & (bytes != 0x7F) & (bytes != '\\');
+  std::uint64_t halves[2];
+  std::memcpy(halves, &plain, sizeof halves);
+  return (halves[0] & halves[1]) == ~std::uint64_t{0};
+}
+
 std::size_t plain_run(std::string_view text) {
   std::size_t i = 0;
-  for (std::uint64_t word; i + sizeof word <= text.size(); i += sizeof word) {
-    std::memcpy(&word, text.data() + i, sizeof word);
-    if (unplain(word) != 0) break;
-  }
+  while (i + 8 <= text.size() && unplain(word_at(text.data() + i)) == 0) i += 8;
   while (i < text.size() && plain(static_cast<unsigned char>(text[i]))) ++i;
   return i;
 }
@@ -55,16 +71,16 @@ constexpr bool harmful(char32_t code) {
   return (code >= 0x80 && code <= 0x9F) || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
-void append_hex(std::string& out, char c) {
+template <class Out>
+void append_hex(Out& out, char c) {
   constexpr char kDigits[] = "0123456789abcdef";
   auto byte = static_cast<unsigned char>(c);
   char hex[4] = {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
   out.append(hex, sizeof hex);
 }
 
-}  // namespace
-
-void append_escaped(std::string& out, std::string_view text) {
+template <class Out>
+void append_in_runs(Out& out, std::string_view text) {
   while (!text.empty()) {
     std::size_t run = plain_run(text);
     out.append(text.substr(0, run));
@@ -91,6 +107,38 @@ void append_escaped(std::string& out, std::string_view text) {
       }
     }
     text.remove_prefix(taken);
+  }
+}
+
+}  // namespace
+
+bool is_plain(std::string_view text) noexcept {
+  const char* at = text.data();
+  std::size_t left = text.size();
+  // The last words overlap those before.
+  if (left >= 16) {
+    for (; left > 16; at += 16, left -= 16) {
+      if (!sixteen_are_plain(at)) return false;
+    }
+    return sixteen_are_plain(at + left - 16);
+  }
+  if (left >= 8) return (unplain(word_at(at)) | unplain(word_at(at + left - 8))) == 0;
+  if (left >= 4) {
+    return unplain(word_at<std::uint32_t>(at) | std::uint64_t{word_at<std::uint32_t>(at + left - 4)} << 32) == 0;
+  }
+  for (; left > 0; ++at, --left) {
+    if (!plain(static_cast<unsigned char>(*at))) return false;
+  }
+  return true;
+}
+
+void append_escaped(std::string& out, std::string_view text) { append_in_runs(out, text); }
+
+void append_escaped(TextBuffer& out, std::string_view text) {
+  if (is_plain(text)) [[likely]] {
+    out.append(text);
+  } else {
+    append_in_runs(out, text);
   }
 }
 

@@ -18,8 +18,14 @@
 #include <string>
 #include <string_view>
 
+#include "text_buffer.h"
+
 namespace telltale::diag {
 
 void append_escaped(std::string& out, std::string_view text);
+void append_escaped(TextBuffer& out, std::string_view text);
+
+// Whether the text passes as it is, because it is nothing but printable ASCII without a backslash.
+bool is_plain(std::string_view text) noexcept;
 
 }  // namespace telltale::diag

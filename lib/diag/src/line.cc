@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
+#include <cstring>
 #include <deque>
 
 #include <fmt/format.h>
 
 #include "escape.h"
+#include "format_argument.h"
 #include "short_function.h"
 
 namespace telltale::diag {
@@ -19,30 +22,27 @@ namespace {
 constexpr std::array<std::string_view, kLevels> kLevelWords{"DEBUG", "STATUS", "NOTE",  "WARNING",
                                                             "ERROR", "FATAL",  "ALERT", "EMERGENCY"};
 
-void append_number(std::string& out, std::uint64_t n) {
-  fmt::format_int text(n);
-  out.append(text.data(), text.size());
-}
+constexpr std::size_t kNumberBytesMax = 20;
+constexpr std::size_t kTimeBytes = sizeof "2026-11-30T10:00:00.123456Z" - 1;
 
-// fmt keeps values of the basic types in the argument itself; only strings must outlive the call.
-template <class T>
-fmt::basic_format_arg<fmt::format_context> format_arg(const T& value) {
-  return fmt::format_args(fmt::make_format_args(value)).get(0);
-}
+// "00" to "99", one behind the other.
+constexpr std::array<char, 200> kPairs = [] {
+  std::array<char, 200> all{};
+  for (std::size_t i = 0; i < 100; ++i) {
+    all[i * 2] = static_cast<char>('0' + i / 10);
+    all[i * 2 + 1] = static_cast<char>('0' + i % 10);
+  }
+  return all;
+}();
+
+char* put_number(char* at, std::uint64_t n) noexcept { return std::to_chars(at, at + kNumberBytesMax, n).ptr; }
+
+void append_number(TextBuffer& out, std::uint64_t n) { out.end_at(put_number(out.room(kNumberBytesMax), n)); }
 
 // `keep` holds the text of strings that are shown with what they lost.
-fmt::basic_format_arg<fmt::format_context> format_arg(const Argument& a, std::deque<std::string>& keep) {
-  switch (a.kind) {
-    case Kind::kSigned: return format_arg(a.as_signed);
-    case Kind::kUnsigned: return format_arg(a.as_unsigned);
-    case Kind::kFloat: return format_arg(a.as_float);
-    case Kind::kBool: return format_arg(a.as_bool);
-    case Kind::kChar: return format_arg(a.as_char);
-    case Kind::kPointer: return format_arg(a.as_pointer);
-    default: break;
-  }
-  if (a.lost_bytes == 0) return format_arg(a.as_string);
-  return format_arg(std::string_view(keep.emplace_back(fmt::format("{}...[+{} bytes]", a.as_string, a.lost_bytes))));
+fmt::basic_format_arg<fmt::format_context> format_argument(const Argument& a, std::deque<std::string>& keep) {
+  if (a.kind != Kind::kString || a.lost_bytes == 0) return format_argument(a);
+  return format_value(std::string_view(keep.emplace_back(fmt::format("{}...[+{} bytes]", a.as_string, a.lost_bytes))));
 }
 
 constexpr std::size_t kArgumentsMax = 32;
@@ -97,7 +97,7 @@ std::string_view LineWriter::text(std::string_view format, RecordReader& argumen
   std::size_t positional = 0, all = 0;
   for (Argument a; all < kArgumentsMax && arguments.next(a); ++all) {
     names[all] = a.name;
-    args[all] = format_arg(a, keep);
+    args[all] = format_argument(a, keep);
     if (a.name.empty()) positional = all + 1;
   }
   fmt::format_args list(args.data(), static_cast<int>(positional));
@@ -114,75 +114,112 @@ std::string_view LineWriter::text(std::string_view format, RecordReader& argumen
   return text_;
 }
 
-void LineWriter::append_time(std::string& out, std::int64_t wall_ns) {
-  std::int64_t second = wall_ns / 1'000'000'000, micros = wall_ns % 1'000'000'000 / 1000;
-  if (second != second_) {
-    second_ = second;
-    // Not gmtime_r(): it takes a lock that fork() does not mend, and a child forked at that moment would
-    // wait for it for ever.
+// The part up to the seconds is made once a second. Not by gmtime_r(): it takes a lock that fork() does not mend, and
+// a child forked at that moment would wait for it for ever.
+char* LineWriter::put_time(char* at, std::int64_t wall_ns) {
+  std::int64_t second = wall_ns / 1'000'000'000, ns = wall_ns % 1'000'000'000;
+  if (ns < 0) {
+    --second;
+    ns += 1'000'000'000;
+  }
+  if (second != second_) [[unlikely]] {
     std::chrono::sys_seconds time{std::chrono::seconds(second)};
     auto day = std::chrono::floor<std::chrono::days>(time);
     std::chrono::year_month_day date{day};
     std::chrono::hh_mm_ss clock{time - day};
-    auto end = fmt::format_to_n(second_text_, sizeof second_text_ - 1, "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
-                                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                                static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
-                                clock.seconds().count());
-    *end.out = '\0';
+    fmt::format_to_n(second_text_, sizeof second_text_, "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
+                     static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
+                     clock.seconds().count());
+    second_ = second;
   }
-  out += second_text_;
-  char digits[7] = {'0', '0', '0', '0', '0', '0', 'Z'};
-  for (int i = 5; i >= 0; --i, micros /= 10) digits[i] = static_cast<char>('0' + micros % 10);
-  out.append(digits, sizeof digits);
+  std::memcpy(at, second_text_, sizeof second_text_);
+  at += sizeof second_text_;
+  auto micros = static_cast<std::uint32_t>(ns / 1000);
+  for (std::uint32_t pair : {micros / 10'000, micros / 100 % 100, micros % 100}) {
+    std::memcpy(at, &kPairs[pair * 2], 2);
+    at += 2;
+  }
+  *at++ = 'Z';
+  return at;
 }
 
-void LineWriter::append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text) {
-  out += '[';
-  append_time(out, head.wall_ns);
-  out += "] [";
+void LineWriter::append_time(std::string& out, std::int64_t wall_ns) {
+  char text[kTimeBytes];
+  out.append(text, static_cast<std::size_t>(put_time(text, wall_ns) - text));
+}
+
+void LineWriter::append_beginning(TextBuffer& out, const LineHead& head) {
+  char* at = out.room(kTimeBytes + 4);
+  *at++ = '[';
+  at = put_time(at, head.wall_ns);
+  out.end_at(std::copy_n("] [", 3, at));
   append_escaped(out, head.thread);
   out += "] ";
-  auto level = static_cast<std::size_t>(head.level);
-  out += level < kLevels ? kLevelWords[level] : "?";
-  if (!head.origin.tag.empty()) {
+}
+
+void append_origin(TextBuffer& out, Level level, const Origin& origin, ShowLocation show) {
+  auto number = static_cast<std::size_t>(level);
+  out += number < kLevels ? kLevelWords[number] : "?";
+  if (!origin.tag.empty()) {
     out += " (";
-    append_escaped(out, head.origin.tag);
+    append_escaped(out, origin.tag);
     out += ')';
   }
-  if (!head.origin.file.empty() &&
-      (show == ShowLocation::kAllLines || (show == ShowLocation::kDebugLines && head.level == Level::kDebug))) {
+  if (!origin.file.empty() &&
+      (show == ShowLocation::kAllLines || (show == ShowLocation::kDebugLines && level == Level::kDebug))) {
     out += " <";
-    append_escaped(out, head.origin.file);
+    append_escaped(out, origin.file);
     out += ':';
-    append_number(out, head.origin.line);
-    if (!head.origin.function.empty()) {
+    append_number(out, origin.line);
+    if (!origin.function.empty()) {
       out += " (";
-      append_escaped(out, head.origin.function);
+      append_escaped(out, origin.function);
       out += ')';
     }
     out += '>';
   }
-  if (head.connection != 0 || head.transaction != 0 || !head.plugin.empty()) {
-    const char* before = " {";
-    if (head.connection != 0) {
-      out.append(before).append("c");
-      append_number(out, head.connection);
-      before = " ";
-    }
-    if (head.transaction != 0) {
-      out.append(before).append("t");
-      append_number(out, head.transaction);
-      before = " ";
-    }
-    if (!head.plugin.empty()) {
-      out += before;
-      append_escaped(out, head.plugin);
-    }
-    out += '}';
+}
+
+void append_ids(TextBuffer& out, const LineHead& head) {
+  if (head.connection == 0 && head.transaction == 0 && head.plugin.empty()) return;
+  char* at = out.room(2 * kNumberBytesMax + 6);
+  *at++ = ' ';
+  *at++ = '{';
+  const char* begin = at;
+  if (head.connection != 0) {
+    *at++ = 'c';
+    at = put_number(at, head.connection);
   }
+  if (head.transaction != 0) {
+    if (at != begin) *at++ = ' ';
+    *at++ = 't';
+    at = put_number(at, head.transaction);
+  }
+  if (!head.plugin.empty()) {
+    if (at != begin) *at++ = ' ';
+    out.end_at(at);
+    append_escaped(out, head.plugin);
+    out += '}';
+  } else {
+    *at++ = '}';
+    out.end_at(at);
+  }
+}
+
+void LineWriter::append(TextBuffer& out, const LineHead& head, ShowLocation show, std::string_view text) {
+  append_beginning(out, head);
+  append_origin(out, head.level, head.origin, show);
+  append_ids(out, head);
   out += ' ';
   append_escaped(out, text);
   out += '\n';
+}
+
+void LineWriter::append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text) {
+  line_.clear();
+  append(line_, head, show, text);
+  out += line_.view();
 }
 
 }  // namespace telltale::diag

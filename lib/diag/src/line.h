@@ -14,6 +14,7 @@
 // **Thread safety:** thread-compatible.
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,7 @@
 #include <telltale/diag/record.h>
 
 #include "record_reader.h"
+#include "text_buffer.h"
 
 namespace telltale::diag {
 
@@ -46,19 +48,29 @@ struct LineHead {
 // Of a record of site 0: takes it from the first five arguments, which are then read.
 Origin read_own_origin(RecordReader& arguments);
 
+// The parts of a line between its time and its text.
+void append_origin(TextBuffer& out, Level level, const Origin& origin, ShowLocation show);  // "DEBUG (http) <...>"
+void append_ids(TextBuffer& out, const LineHead& head);                                     // " {c12 t345 header_note}"
+
 class LineWriter {
  public:
   // Appends one whole line, ended by '\n'.
   void append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text);
+  void append(TextBuffer& out, const LineHead& head, ShowLocation show, std::string_view text);
+  // Its beginning: "[2026-11-30T10:00:00.123456Z] [worker-0] "
+  void append_beginning(TextBuffer& out, const LineHead& head);
   // The text of a record, not yet escaped; valid until the next call.
   std::string_view text(std::string_view format, RecordReader& arguments, bool with_fields = true);
   // "2026-11-30T10:00:00.123456Z"
   void append_time(std::string& out, std::int64_t wall_ns);
 
  private:
+  char* put_time(char* at, std::int64_t wall_ns);
+
   std::string text_;
-  std::int64_t second_ = -1;  // the one second_text_ is for
-  char second_text_[24] = {};
+  TextBuffer line_;
+  std::int64_t second_ = std::numeric_limits<std::int64_t>::min();  // the one second_text_ is for
+  char second_text_[20] = {};  // "2026-11-30T10:00:00."; a wall_ns has no year beyond 2262
 };
 
 inline constexpr std::size_t kTextBytesMax = 256 * 1024;  // of one line before escaping; the rest is cut and counted

@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "line.h"
 #include "preview.h"
 #include "record_reader.h"
 #include "registry.h"
+#include "site_line.h"
 
 namespace telltale::diag {
 namespace {
@@ -80,18 +80,17 @@ double nanoseconds_per_line() {
   record.header.size_bytes = static_cast<std::uint32_t>(at - reinterpret_cast<char*>(&record));
   record.header.argument_count = 2;
   LineWriter writer;
-  std::string line;
+  TextBuffer line;
   LineHead head;
   head.thread = "worker-0";
-  head.origin = {"http", "", "txn/transaction.cc", "run", 100};
+  head.origin = {"http", "{}: answered with {}", "txn/transaction.cc", "run", 100};
   head.connection = head.transaction = 100;
+  const SiteLine site(head.origin, head.level, ShowLocation::kDebugLines);
   std::int64_t before = thread_cpu_ns();
   for (int i = 0; i < kTrials; ++i) {
-    RecordReader arguments(reinterpret_cast<const char*>(&record), record.header);
     line.clear();
     head.wall_ns += 1000;
-    std::string_view text = writer.text("{}: answered with {}", arguments);
-    writer.append(line, head, ShowLocation::kDebugLines, text);
+    site.append(line, writer, head, RecordReader(reinterpret_cast<const char*>(&record), record.header));
   }
   return kCopyAndWriteNs + static_cast<double>(thread_cpu_ns() - before) / kTrials;
 }

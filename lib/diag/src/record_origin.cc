@@ -6,11 +6,14 @@
 
 namespace telltale::diag {
 
+Origin origin_of(const SiteEntry& entry) noexcept {
+  return {entry.tag->name, entry.format, entry.file, entry.function, entry.line, entry.module};
+}
+
 Origin read_origin(const RecordHeader& header, RecordReader& arguments) {
   if (header.site == 0) return read_own_origin(arguments);
   const SiteEntry* entry = site_by_number(header.site);
-  if (entry == nullptr) return {};
-  return {entry->tag->name, entry->format, entry->file, entry->function, entry->line, entry->module};
+  return entry == nullptr ? Origin{} : origin_of(*entry);
 }
 
 }  // namespace telltale::diag

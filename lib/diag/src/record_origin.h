@@ -8,6 +8,9 @@
 
 namespace telltale::diag {
 
+struct SiteEntry;
+
+Origin origin_of(const SiteEntry& entry) noexcept;
 // From the dictionary, or from the record's first five arguments, which are then read.
 Origin read_origin(const RecordHeader& header, RecordReader& arguments);
 

@@ -2,6 +2,7 @@
 // Escaping: every byte, every kind of UTF-8, and the way back.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -10,12 +11,17 @@
 #include "lib/diag/src/escape.h"
 
 using telltale::diag::append_escaped;
+using telltale::diag::is_plain;
 
 namespace {
 
 std::string escaped(std::string_view text) {
   std::string out;
   append_escaped(out, text);
+  telltale::diag::TextBuffer buffer;
+  append_escaped(buffer, text);
+  CHECK(buffer.view() == out);
+  CHECK(is_plain(text) == (out == text && std::all_of(text.begin(), text.end(), [](char c) { return c > 0; })));
   return out;
 }
 

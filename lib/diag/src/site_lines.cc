@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// See site_lines.h.
+#include "site_lines.h"
+
+#include <new>
+
+#include "last_lines.h"
+#include "record_origin.h"
+#include "site_dictionary.h"
+
+namespace telltale::diag {
+
+namespace {
+
+constexpr std::size_t kGatheredBytesMax = 32 * 1024;
+
+// Only the backend writes these: no locked instruction.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t n) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+SiteLines::Known* SiteLines::known(std::uint32_t site, Level level, ShowLocation show) {
+  if (site < by_site_.size() && by_site_[site] != nullptr && by_site_[site]->line.is_for(level, show)) [[likely]] {
+    return by_site_[site].get();
+  }
+  const SiteEntry* entry = site_by_number(site);
+  if (entry == nullptr) return nullptr;
+  tell();  // of what is replaced
+  if (site >= by_site_.size()) by_site_.resize(site + std::size_t{64});
+  const Origin origin = origin_of(*entry);
+  by_site_[site].reset(new Known{SiteLine(origin, level, show), origin, entry->history});
+  return by_site_[site].get();
+}
+
+std::string_view SiteLines::line(LineHead head, const RecordHeader& header, const char* record, ShowLocation show) {
+  if (lines_.size() >= kGatheredBytesMax) tell();
+  of_last_ = known(header.site, header.level, show);
+  last_at_ = lines_.size();
+  RecordReader arguments(record, header);
+  if (of_last_ != nullptr) {
+    head.origin = of_last_->origin;
+    of_last_->line.append(lines_, writer_, head, arguments);
+  } else {
+    head.origin = read_origin(header, arguments);
+    writer_.append(lines_, head, show, writer_.text(head.origin.format, arguments));
+  }
+  return lines_.from(last_at_);
+}
+
+void SiteLines::count() {
+  if (of_last_ == nullptr) return;
+  if (of_last_->lines == 0) counted_.push_back(of_last_);
+  of_last_->last_at = last_at_;
+  of_last_->last_bytes = lines_.size() - last_at_;
+  of_last_->bytes += of_last_->last_bytes;
+  ++of_last_->lines;
+}
+
+void SiteLines::tell() {
+  for (Known* site : counted_) {
+    add(site->history->lines, site->lines);
+    add(site->history->bytes, site->bytes);
+    site->lines = site->bytes = 0;
+    try {
+      keep_last_line(site->history->number, lines_.view().substr(site->last_at, site->last_bytes));
+    } catch (const std::bad_alloc&) {  // the list shows the one before
+    }
+  }
+  counted_.clear();
+  lines_.clear();
+  of_last_ = nullptr;
+}
+
+}  // namespace telltale::diag
