@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -329,12 +330,11 @@ void Backend::tell_losses_without_ring() {
 }
 
 void Backend::hand_out(RouteBits lanes) {
-  lanes &= lines_;
-  for (std::size_t i = 0; i < kBinaryLane; ++i) {
-    if ((lanes >> i & 1) == 0) continue;
-    lanes_[i].batch += line_;
-    ++lanes_[i].batch_lines;
-    if (lanes_[i].batch.size() >= kBatchBytes) write_lane(lanes_[i]);
+  for (unsigned left = lanes & lines_; left != 0; left &= left - 1) {
+    Lane& lane = lanes_[static_cast<std::size_t>(std::countr_zero(left))];
+    lane.batch += line_;
+    ++lane.batch_lines;
+    if (lane.batch.size() >= kBatchBytes) write_lane(lane);
   }
 }
 

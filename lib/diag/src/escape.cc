@@ -32,12 +32,26 @@ Word word_at(const char* at) noexcept {
 // Bytes are compared as signed: those from 80 on are negative, and so below the blank.
 using Sixteen = signed char __attribute__((vector_size(16)));
 
-bool sixteen_are_plain(const char* at) noexcept {
-  const auto bytes = word_at<Sixteen>(at);
+bool are_plain(Sixteen bytes) noexcept {
   const auto plain = (bytes >= 0x20) & (bytes != 0x7F) & (bytes != '\\');
   std::uint64_t halves[2];
   std::memcpy(halves, &plain, sizeof halves);
   return (halves[0] & halves[1]) == ~std::uint64_t{0};
+}
+
+// The first and the last `sizeof(Word)` bytes of a text that has so many, and not twice as many.
+template <class Word>
+Sixteen ends_of(const char* at, std::size_t bytes) noexcept {
+  const std::uint64_t two[2] = {word_at<Word>(at), word_at<Word>(at + bytes - sizeof(Word))};
+  Sixteen both;
+  if constexpr (sizeof(Word) == 8) {
+    std::memcpy(&both, two, sizeof both);
+  } else {
+    const std::uint64_t one = two[0] | two[1] << 32;
+    const std::uint64_t twice[2] = {one, one};
+    std::memcpy(&both, twice, sizeof both);
+  }
+  return both;
 }
 
 std::size_t plain_run(std::string_view text) {
@@ -115,17 +129,14 @@ void append_in_runs(Out& out, std::string_view text) {
 bool is_plain(std::string_view text) noexcept {
   const char* at = text.data();
   std::size_t left = text.size();
-  // The last words overlap those before.
   if (left >= 16) {
     for (; left > 16; at += 16, left -= 16) {
-      if (!sixteen_are_plain(at)) return false;
+      if (!are_plain(word_at<Sixteen>(at))) return false;
     }
-    return sixteen_are_plain(at + left - 16);
+    return are_plain(word_at<Sixteen>(at + left - 16));  // overlaps the one before
   }
-  if (left >= 8) return (unplain(word_at(at)) | unplain(word_at(at + left - 8))) == 0;
-  if (left >= 4) {
-    return unplain(word_at<std::uint32_t>(at) | std::uint64_t{word_at<std::uint32_t>(at + left - 4)} << 32) == 0;
-  }
+  if (left >= 8) return are_plain(ends_of<std::uint64_t>(at, left));
+  if (left >= 4) return are_plain(ends_of<std::uint32_t>(at, left));
   for (; left > 0; ++at, --left) {
     if (!plain(static_cast<unsigned char>(*at))) return false;
   }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ namespace {
 constexpr std::array<std::string_view, kLevels> kLevelWords{"DEBUG", "STATUS", "NOTE",  "WARNING",
                                                             "ERROR", "FATAL",  "ALERT", "EMERGENCY"};
 
+constexpr std::uint32_t kSecondNs = 1'000'000'000;
 constexpr std::size_t kNumberBytesMax = 20;
 constexpr std::size_t kTimeBytes = sizeof "2026-11-30T10:00:00.123456Z" - 1;
 
@@ -89,6 +91,8 @@ Origin read_own_origin(RecordReader& arguments) {
   return origin;
 }
 
+LineWriter::LineWriter() { begin_second(0); }
+
 std::string_view LineWriter::text(std::string_view format, RecordReader& arguments, bool with_fields) {
   text_.clear();
   std::array<fmt::basic_format_arg<fmt::format_context>, kArgumentsMax> args;
@@ -114,28 +118,29 @@ std::string_view LineWriter::text(std::string_view format, RecordReader& argumen
   return text_;
 }
 
-// The part up to the seconds is made once a second. Not by gmtime_r(): it takes a lock that fork() does not mend, and
+// The part up to the seconds is the same for many lines. Not by gmtime_r(): it takes a lock that fork() does not mend, and
 // a child forked at that moment would wait for it for ever.
+// Returns `wall_ns`, or the first time of a whole second, if that is later.
+std::int64_t LineWriter::begin_second(std::int64_t wall_ns) {
+  wall_ns = std::max(wall_ns, std::numeric_limits<std::int64_t>::min() + std::int64_t{kSecondNs});
+  const auto time = std::chrono::floor<std::chrono::seconds>(std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(wall_ns)));
+  auto day = std::chrono::floor<std::chrono::days>(time);
+  std::chrono::year_month_day date{day};
+  std::chrono::hh_mm_ss clock{time - day};
+  fmt::format_to_n(second_text_, sizeof second_text_, "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
+                   static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                   static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
+                   clock.seconds().count());
+  second_ns_ = std::chrono::nanoseconds(time.time_since_epoch()).count();
+  return wall_ns;
+}
+
 char* LineWriter::put_time(char* at, std::int64_t wall_ns) {
-  std::int64_t second = wall_ns / 1'000'000'000, ns = wall_ns % 1'000'000'000;
-  if (ns < 0) {
-    --second;
-    ns += 1'000'000'000;
-  }
-  if (second != second_) [[unlikely]] {
-    std::chrono::sys_seconds time{std::chrono::seconds(second)};
-    auto day = std::chrono::floor<std::chrono::days>(time);
-    std::chrono::year_month_day date{day};
-    std::chrono::hh_mm_ss clock{time - day};
-    fmt::format_to_n(second_text_, sizeof second_text_, "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.",
-                     static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
-                     clock.seconds().count());
-    second_ = second;
-  }
+  auto in_second = [&] { return static_cast<std::uint64_t>(wall_ns) - static_cast<std::uint64_t>(second_ns_); };
+  if (wall_ns < second_ns_ || in_second() >= kSecondNs) [[unlikely]] wall_ns = begin_second(wall_ns);
   std::memcpy(at, second_text_, sizeof second_text_);
   at += sizeof second_text_;
-  auto micros = static_cast<std::uint32_t>(ns / 1000);
+  const std::uint32_t micros = static_cast<std::uint32_t>(in_second()) / 1000;
   for (std::uint32_t pair : {micros / 10'000, micros / 100 % 100, micros % 100}) {
     std::memcpy(at, &kPairs[pair * 2], 2);
     at += 2;
@@ -150,12 +155,18 @@ void LineWriter::append_time(std::string& out, std::int64_t wall_ns) {
 }
 
 void LineWriter::append_beginning(TextBuffer& out, const LineHead& head) {
-  char* at = out.room(kTimeBytes + 4);
+  const bool plain = is_plain(head.thread);
+  char* at = out.room(kTimeBytes + 6 + (plain ? head.thread.size() : 0));
   *at++ = '[';
-  at = put_time(at, head.wall_ns);
-  out.end_at(std::copy_n("] [", 3, at));
-  append_escaped(out, head.thread);
-  out += "] ";
+  at = std::copy_n("] [", 3, put_time(at, head.wall_ns));
+  if (plain) [[likely]] {
+    at += head.thread.copy(at, head.thread.size());
+  } else {
+    out.end_at(at);
+    append_escaped(out, head.thread);
+    at = out.room(2);
+  }
+  out.end_at(std::copy_n("] ", 2, at));
 }
 
 void append_origin(TextBuffer& out, Level level, const Origin& origin, ShowLocation show) {

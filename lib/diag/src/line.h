@@ -14,7 +14,6 @@
 // **Thread safety:** thread-compatible.
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -54,6 +53,7 @@ void append_ids(TextBuffer& out, const LineHead& head);                         
 
 class LineWriter {
  public:
+  LineWriter();
   // Appends one whole line, ended by '\n'.
   void append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text);
   void append(TextBuffer& out, const LineHead& head, ShowLocation show, std::string_view text);
@@ -66,10 +66,11 @@ class LineWriter {
 
  private:
   char* put_time(char* at, std::int64_t wall_ns);
+  std::int64_t begin_second(std::int64_t wall_ns);
 
   std::string text_;
   TextBuffer line_;
-  std::int64_t second_ = std::numeric_limits<std::int64_t>::min();  // the one second_text_ is for
+  std::int64_t second_ns_ = 0;  // when the one of second_text_ began
   char second_text_[20] = {};  // "2026-11-30T10:00:00."; a wall_ns has no year beyond 2262
 };
 

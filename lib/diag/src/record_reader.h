@@ -8,6 +8,7 @@
 // **Thread safety:** thread-compatible. Views point into the record.
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include <telltale/diag/argument.h>
@@ -38,6 +39,7 @@ class RecordReader {
 
   // False: no further argument.
   bool next(Argument& argument) noexcept;
+  bool at_end() const noexcept { return left_ == 0; }
   // Behind the arguments read so far.
   const char* position() const noexcept { return at_; }
 
@@ -50,5 +52,61 @@ class RecordReader {
   const char* end_;
   unsigned left_;
 };
+
+// Inline: the backend reads millions of arguments a second.
+
+inline bool RecordReader::take(void* to, std::size_t bytes) noexcept {
+  if (static_cast<std::size_t>(end_ - at_) < bytes) return false;
+  std::memcpy(to, at_, bytes);
+  at_ += bytes;
+  return true;
+}
+
+inline bool RecordReader::take(std::string_view& text, std::size_t bytes) noexcept {
+  if (static_cast<std::size_t>(end_ - at_) < bytes) return false;
+  text = {at_, bytes};
+  at_ += bytes;
+  return true;
+}
+
+inline bool RecordReader::take_value(Kind kind, Argument& a) noexcept {
+  a.kind = kind;
+  switch (kind) {
+    case Kind::kSigned: return take(&a.as_signed, sizeof a.as_signed);
+    case Kind::kUnsigned: return take(&a.as_unsigned, sizeof a.as_unsigned);
+    case Kind::kFloat: return take(&a.as_float, sizeof a.as_float);
+    case Kind::kPointer: return take(&a.as_pointer, sizeof a.as_pointer);
+    case Kind::kChar: return take(&a.as_char, 1);
+    case Kind::kBool: {
+      char byte;
+      if (!take(&byte, 1)) return false;
+      a.as_bool = byte != 0;
+      return true;
+    }
+    case Kind::kString: {
+      std::uint32_t kept;
+      return take(&kept, 4) && take(&a.lost_bytes, 4) && take(a.as_string, kept);
+    }
+    case Kind::kField: break;
+  }
+  return false;
+}
+
+inline bool RecordReader::next(Argument& argument) noexcept {
+  argument = Argument{};
+  std::uint8_t kind, name_bytes;
+  if (left_ == 0 || !take(&kind, 1)) return false;
+  if (static_cast<Kind>(kind) == Kind::kField &&
+      !(take(&name_bytes, 1) && take(argument.name, name_bytes) && take(&kind, 1))) {
+    left_ = 0;
+    return false;
+  }
+  if (!take_value(static_cast<Kind>(kind), argument)) {
+    left_ = 0;
+    return false;
+  }
+  --left_;
+  return true;
+}
 
 }  // namespace telltale::diag

@@ -7,17 +7,21 @@
 namespace telltale::diag {
 
 SiteLine::SiteLine(const Origin& origin, Level level, ShowLocation show)
-    : level_(level), show_(show), format_(origin.format) {
-  append_origin(origin_, level, origin, show);
+    : level_(level), show_(show), format_(origin.format), split_(origin.format) {
+  TextBuffer text;
+  append_origin(text, level, origin, show);
+  origin_ = text.view();
+  origin_bytes_ = origin_.size();
+  origin_.append(kCopySlack, '\0');
 }
 
 void SiteLine::append(TextBuffer& out, LineWriter& writer, const LineHead& head, RecordReader arguments) const {
   writer.append_beginning(out, head);
-  out += origin_.view();
+  out.end_at(put_in_steps(out.room(origin_.size()), origin_.data(), origin_bytes_));
   append_ids(out, head);
   out += ' ';
   RecordReader again = arguments;
-  if (!format_.usable() || !format_.append(out, arguments)) append_escaped(out, writer.text(head.origin.format, again));
+  if (!split_.usable() || !split_.append(out, arguments)) append_escaped(out, writer.text(format_, again));
   out += '\n';
 }
 

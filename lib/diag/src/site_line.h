@@ -12,17 +12,20 @@ namespace telltale::diag {
 
 class SiteLine {
  public:
+  // The text of the format must outlive it.
   SiteLine(const Origin& origin, Level level, ShowLocation show);
   bool is_for(Level level, ShowLocation show) const noexcept { return level_ == level && show_ == show; }
 
-  // Appends one whole line, ended by '\n'. Of `head`, the level and the origin are not looked at but for the format.
+  // Appends one whole line, ended by '\n'. The level and the origin of `head` are not looked at.
   void append(TextBuffer& out, LineWriter& writer, const LineHead& head, RecordReader arguments) const;
 
  private:
   const Level level_;
   const ShowLocation show_;
-  TextBuffer origin_;  // "DEBUG (http) <http1/session.cc:95 (on_request)>"
-  const SplitFormat format_;
+  std::string origin_;  // "DEBUG (http) <http1/session.cc:95 (on_request)>", and kCopySlack bytes
+  std::size_t origin_bytes_;
+  const std::string_view format_;
+  const SplitFormat split_;
 };
 
 }  // namespace telltale::diag

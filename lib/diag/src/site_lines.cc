@@ -29,22 +29,21 @@ SiteLines::Known* SiteLines::known(std::uint32_t site, Level level, ShowLocation
   if (entry == nullptr) return nullptr;
   tell();  // of what is replaced
   if (site >= by_site_.size()) by_site_.resize(site + std::size_t{64});
-  const Origin origin = origin_of(*entry);
-  by_site_[site].reset(new Known{SiteLine(origin, level, show), origin, entry->history});
+  by_site_[site].reset(new Known{SiteLine(origin_of(*entry), level, show), entry->history});
   return by_site_[site].get();
 }
 
-std::string_view SiteLines::line(LineHead head, const RecordHeader& header, const char* record, ShowLocation show) {
+std::string_view SiteLines::line(const LineHead& head, const RecordHeader& header, const char* record, ShowLocation show) {
   if (lines_.size() >= kGatheredBytesMax) tell();
   of_last_ = known(header.site, header.level, show);
   last_at_ = lines_.size();
   RecordReader arguments(record, header);
   if (of_last_ != nullptr) {
-    head.origin = of_last_->origin;
     of_last_->line.append(lines_, writer_, head, arguments);
   } else {
-    head.origin = read_origin(header, arguments);
-    writer_.append(lines_, head, show, writer_.text(head.origin.format, arguments));
+    LineHead whole = head;
+    whole.origin = read_origin(header, arguments);
+    writer_.append(lines_, whole, show, writer_.text(whole.origin.format, arguments));
   }
   return lines_.from(last_at_);
 }

@@ -28,14 +28,13 @@ struct SiteHistory;
 class SiteLines {
  public:
   // Of `head`, the origin is found here. Errors: std::bad_alloc.
-  std::string_view line(LineHead head, const RecordHeader& header, const char* record, ShowLocation show);
+  std::string_view line(const LineHead& head, const RecordHeader& header, const char* record, ShowLocation show);
   void count();
   void tell();
 
  private:
   struct Known {
     SiteLine line;
-    Origin origin;
     SiteHistory* history;
     std::size_t last_at = 0, last_bytes = 0;  // in lines_; of what was counted since tell()
     std::uint64_t lines = 0, bytes = 0;       // 0: none was

@@ -23,19 +23,11 @@ namespace {
 // With it, all arguments once and all fields stay below kTextBytesMax, so nothing has to be cut.
 constexpr std::size_t kFormatBytesMax = 64 * 1024;
 constexpr std::size_t kSpecifiedBytesMax = 512;  // of one argument with a specification
-constexpr std::size_t kStep = 16, kSlack = kStep;
 
 bool continues(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 bool stands_alone(std::string_view text) noexcept {
   return text.empty() || (!continues(text.front()) && argument_detail::whole_sequences(text) == text.size());
-}
-
-// Text of our own, in steps: shorter than a call. Reads and writes up to kSlack beyond.
-void append_in_steps(TextBuffer& out, const char* text, std::size_t bytes) {
-  char* at = out.room(bytes + kSlack);
-  for (std::size_t done = 0; done < bytes; done += kStep) std::memcpy(at + done, text + done, kStep);
-  out.end_at(at + bytes);
 }
 
 // Null: fmt throws, or it takes too much room.
@@ -59,11 +51,11 @@ class Border {
     open_ = static_cast<unsigned char>(value.back()) >= 0x80;
     return true;
   }
+  // Of a value that is_plain() is not.
   bool pass(const Argument& a) noexcept {
     if (a.kind == Kind::kChar) return pass(std::string_view(&a.as_char, 1));
-    if (a.kind == Kind::kString && a.lost_bytes == 0) return pass(a.as_string);
-    bool good = a.kind != Kind::kString || pass(a.as_string);
-    open_ = false;
+    const bool good = pass(a.as_string);
+    if (a.lost_bytes != 0) open_ = false;
     return good;
   }
   void close() noexcept { open_ = false; }
@@ -79,7 +71,8 @@ SplitFormat::SplitFormat(std::string_view format) : usable_(split(format)) {
     pieces_.clear();
     texts_.clear();
   }
-  texts_.append(kSlack, '\0');
+  fixed_bytes_ = texts_.size() + pieces_.size() * kPlainArgumentBytesMax + kCopySlack;
+  texts_.append(kCopySlack, '\0');
 }
 
 // The text since the last field is at its end.
@@ -120,19 +113,27 @@ bool SplitFormat::split(std::string_view format) {
 
 bool SplitFormat::append(TextBuffer& out, RecordReader& arguments) const {
   const std::size_t begin = out.size();
-  if (append_pieces(out, arguments) && append_rest(out, arguments)) return true;
+  if (append_pieces(out, arguments) && (arguments.at_end() || append_rest(out, arguments))) return true;
   out.cut(begin);
   return false;
 }
 
+// Between strings, whose length nobody knows, there is always room for all that is not one.
 bool SplitFormat::append_pieces(TextBuffer& out, RecordReader& arguments) const {
   Border border;
   Argument a;
+  char* at = out.room(fixed_bytes_);
   for (const Piece& piece : pieces_) {
     if (!arguments.next(a) || !a.name.empty()) return false;
-    append_in_steps(out, texts_.data() + piece.text_at, piece.text_bytes);
+    at = put_in_steps(at, texts_.data() + piece.text_at, piece.text_bytes);
     if (piece.text_bytes != 0) border.close();
-    if (piece.specification.empty()) [[likely]] {
+    if (piece.specification.empty() && is_plain(a.kind)) {
+      border.close();
+      at = put_plain_argument(at, a);
+      continue;
+    }
+    out.end_at(at);
+    if (piece.specification.empty()) {
       if (!border.pass(a)) return false;
       append_argument(out, a);
     } else {
@@ -141,8 +142,9 @@ bool SplitFormat::append_pieces(TextBuffer& out, RecordReader& arguments) const 
       if (!text || !border.pass(*text)) return false;
       append_escaped(out, *text);
     }
+    at = out.room(fixed_bytes_);
   }
-  append_in_steps(out, texts_.data() + tail_at_, tail_bytes_);
+  out.end_at(put_in_steps(at, texts_.data() + tail_at_, tail_bytes_));
   return true;
 }
 

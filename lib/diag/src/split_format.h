@@ -45,8 +45,9 @@ class SplitFormat {
   bool append_rest(TextBuffer& out, RecordReader& arguments) const;
 
   std::vector<Piece> pieces_;
-  std::string texts_;  // escaped, with kSlack bytes behind them that may be copied too
+  std::string texts_;  // escaped, with kCopySlack bytes behind them
   std::uint32_t tail_at_ = 0, tail_bytes_ = 0;
+  std::size_t fixed_bytes_ = 0;  // of all texts, and of arguments that are no strings
   bool usable_ = false;
 };
 

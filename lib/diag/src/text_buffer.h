@@ -60,4 +60,11 @@ class TextBuffer {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
+// Copies text that has kCopySlack bytes behind it to where there is as much room behind it: shorter than a call.
+inline constexpr std::size_t kCopySlack = 16;
+inline char* put_in_steps(char* at, const char* text, std::size_t bytes) noexcept {
+  for (std::size_t done = 0; done < bytes; done += kCopySlack) std::memcpy(at + done, text + done, kCopySlack);
+  return at + bytes;
+}
+
 }  // namespace telltale::diag

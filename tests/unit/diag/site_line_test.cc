@@ -2,7 +2,9 @@
 // A site's line, made from what is known of the site, is the line that is made from scratch.
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "lib/diag/src/site_line.h"
 #include "record_bytes.h"
@@ -54,7 +56,10 @@ TEST_CASE("line: the time goes on over seconds, and over the epoch", "[diag][lin
   LineWriter writer;
   for (auto [ns, text] : {std::pair{1'000'000'999L, "1970-01-01T00:00:01.000000Z"}, std::pair{1'999'999'999L, "1970-01-01T00:00:01.999999Z"},
                           std::pair{2'000'001'000L, "1970-01-01T00:00:02.000001Z"}, std::pair{0L, "1970-01-01T00:00:00.000000Z"},
-                          std::pair{-1L, "1969-12-31T23:59:59.999999Z"}, std::pair{-1'000'000'000L, "1969-12-31T23:59:59.000000Z"}}) {
+                          std::pair{-1L, "1969-12-31T23:59:59.999999Z"}, std::pair{-1'000'000'000L, "1969-12-31T23:59:59.000000Z"},
+                          std::pair{std::numeric_limits<long>::max(), "2262-04-11T23:47:16.854775Z"},
+                          std::pair{std::numeric_limits<long>::min(), "1677-09-21T00:12:44.145224Z"},
+                          std::pair{0L, "1970-01-01T00:00:00.000000Z"}}) {
     std::string out;
     writer.append_time(out, ns);
     CHECK(out == text);
