@@ -99,6 +99,7 @@ void Backend::run() {
     Found found = drain(plan);
     if (!plan.change) settle_held(ripe_, [this](auto... of) { return held_line(of...); });
     look_after_files();
+    tell_notices();
     write_out();
     if (!plan.change) publish(plan.show);  // else what is shown would be what there was before the change
     Positions written{};
@@ -423,6 +424,8 @@ void Backend::apply(OutputChange& change) {
   bool same_log = next && next->log_file && targets_.log_file && next->log_path == targets_.log_path;
   bool same_binary = next && next->binary_file && targets_.binary_file && next->binary_path == targets_.binary_path;
   bool same_json = next && next->json_file && targets_.json_file && next->json_path == targets_.json_path;
+  bool same_journal = next && next->journald && targets_.journald && next->journald_path == targets_.journald_path &&
+                      next->identifier == targets_.identifier;
   ExtraSink former_extra;
   {
     std::lock_guard lock(output_control().mutex());
@@ -434,6 +437,7 @@ void Backend::apply(OutputChange& change) {
       if (same_log) std::swap(targets_.log_file, former.log_file);
       if (same_binary) std::swap(targets_.binary_file, former.binary_file);
       if (same_json) std::swap(targets_.json_file, former.json_file);
+      if (same_journal) std::swap(targets_.journald, former.journald);  // it counts
     }
     if (change.extra) {
       former_extra = std::move(extra_);
@@ -508,6 +512,7 @@ void Backend::refresh_lanes() {
     move(out_is_log, kToStdout, kToLogFile);
     move(out_is_err, kToStdout, kToStderr);
     move(err_is_log, kToStderr, kToLogFile);
+    move(targets_.stderr_to_journal, kToStderr, kToJournald);
   }
 }
 

@@ -79,6 +79,7 @@ class Backend {
   void write_entry(RouteBits lanes, const LineHead& head, RecordReader arguments);
   void hand_out_entry(RouteBits lanes, const Entry& entry);
   bool tell_loss_to(Lane& lane);
+  void tell_notices();
   void flush_entries(Lane& lane);
   Entry loss_entry(const Lane& lane);  // valid until the next one
 

@@ -39,7 +39,10 @@ void count_lost(Lane& lane, std::uint64_t entries, bool asked) {
   lane.shown.lost += entries;
   lane.shown.failing = true;
   add(output_control().counters.lines_lost, entries);
-  if (!asked) return;
+  if (!asked) {
+    if (lane.entries != nullptr) lane.entries->missed(entries);
+    return;
+  }
   add(output_control().counters.sink_errors, 1);
   ++lane.shown.errors;
   lane.reason = lane.entries != nullptr ? lane.entries->reason() : "there is no such sink";
@@ -85,6 +88,18 @@ bool Backend::tell_loss_to(Lane& lane) {
   lane.shown.failing = false;
   ++lane.shown.lines;
   return true;
+}
+
+// A sink's own trouble goes to other sinks; where notes have none, to stderr.
+void Backend::tell_notices() {
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    if (lanes_[i].entries == nullptr) continue;
+    const std::string notice = lanes_[i].entries->take_notice();
+    if (notice.empty()) continue;
+    const auto own = static_cast<RouteBits>(1u << i);
+    const auto others = static_cast<RouteBits>(lanes_by_level_[static_cast<std::size_t>(Level::kNote)] & ~own);
+    write_own_line("diag", ticks_now(), Level::kNote, others != 0 ? others : RouteBits{kToStderr}, notice);
+  }
 }
 
 // Behind a pass.

@@ -52,16 +52,27 @@ tl::expected<JournalSender, std::string> JournalSender::open(std::string_view pa
   return JournalSender(std::move(socket), std::string(path), address);
 }
 
-bool JournalSender::send(std::string_view entry, Clock::time_point now) noexcept {
-  if (now < again_) return drop(error_, now);
-  int error = try_patiently(entry);
-  const bool large = too_large(error);
-  if (large) error = send_as_memfd(entry);
-  if (error != 0) return drop(error, now);
-  ++counters_.sent;
-  if (large) ++counters_.memfd;
-  state_ = JournalState::kTaken;
-  return true;
+bool JournalSender::send(std::string_view entry, Clock::time_point now, bool counted) noexcept {
+  if (now >= again_) {
+    int error = try_patiently(entry);
+    const bool large = too_large(error);
+    if (large) error = send_as_memfd(entry);
+    if (error == 0) {
+      state_ = JournalState::kTaken;
+      if (counted) ++counters_.sent;
+      if (counted && large) ++counters_.memfd;
+      return true;
+    }
+    set_back(error, now);
+  }
+  if (counted) miss(1);
+  return false;
+}
+
+void JournalSender::miss(std::uint64_t entries) noexcept {
+  counters_.dropped += entries;
+  if (state_ == JournalState::kAbsent) counters_.absent += entries;
+  if (state_ == JournalState::kRefused) counters_.refused += entries;
 }
 
 int JournalSender::try_once(std::string_view entry, int flags) noexcept {
@@ -111,25 +122,14 @@ int JournalSender::hand_over(int memfd, int flags) noexcept {
   return 0;
 }
 
-bool JournalSender::drop(int error, Clock::time_point now) noexcept {
+void JournalSender::set_back(int error, Clock::time_point now) noexcept {
   error_ = error;
-  ++counters_.dropped;
-  if (full(error)) {
-    state_ = JournalState::kStalled;
-    return false;
-  }
-  if (error == ENOENT) {
-    state_ = JournalState::kAbsent;
-    ++counters_.absent;
-  } else if (error == ECONNREFUSED || error == EPERM || error == EACCES) {
-    state_ = JournalState::kRefused;
-    ++counters_.refused;
-  } else {
-    state_ = JournalState::kFailing;
-    return false;
-  }
-  if (now >= again_) again_ = now + kBackOff;
-  return false;
+  const bool refused = error == ECONNREFUSED || error == EPERM || error == EACCES;
+  state_ = full(error)        ? JournalState::kStalled
+           : error == ENOENT  ? JournalState::kAbsent
+           : refused          ? JournalState::kRefused
+                              : JournalState::kFailing;
+  if (error == ENOENT || refused) again_ = now + kBackOff;
 }
 
 std::optional<std::string> JournalSender::take_notice(Clock::time_point now) {

@@ -14,11 +14,12 @@
 // |                         |                  |          | until an entry is taken                                      |
 // | anything else           | dropped          | failing  | the next entry is tried                                      |
 //
-// sent + dropped = calls of send(). A change of state is told once (take_notice()); where it changes to and fro, once a
+// sent + dropped = calls of send(), and what miss() was told of. A change of state is told once (take_notice()); where it changes to and fro, once a
 // second at most.
 //
 // **Thread safety:** thread-compatible. Cost: a system call an entry, no allocation; blocks for kPatience at most.
 
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include <chrono>
@@ -55,8 +56,14 @@ class JournalSender {
   // descriptor left.
   static tl::expected<JournalSender, std::string> open(std::string_view path);
 
-  // True: taken. `entry` is not empty; `now` is when the call is made.
-  bool send(std::string_view entry, Clock::time_point now) noexcept;
+  // True: taken. `entry` is not empty; `now` is when the call is made; `counted`: it is one of those that the counters are
+  // about, and not the sender's own word on others.
+  bool send(std::string_view entry, Clock::time_point now, bool counted = true) noexcept;
+  // Of entries for which there was no call. They are dropped for the reason that the last one was dropped for.
+  void miss(std::uint64_t entries) noexcept;
+
+  // 0, or the errno of an entry without content, which journald leaves out: whether it is there.
+  int probe() noexcept { return try_once({}, MSG_DONTWAIT); }
 
   JournalState state() const noexcept { return state_; }
   int error() const noexcept { return error_; }  // errno of the last send() that returned false
@@ -73,7 +80,7 @@ class JournalSender {
   int try_patiently(std::string_view entry) noexcept;
   int send_as_memfd(std::string_view entry) noexcept;
   int hand_over(int memfd, int flags) noexcept;
-  bool drop(int error, Clock::time_point now) noexcept;
+  void set_back(int error, Clock::time_point now) noexcept;
 
   UniqueFd socket_;
   std::string path_;

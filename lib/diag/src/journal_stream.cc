@@ -4,7 +4,12 @@
 
 #include <sys/stat.h>
 
+#include <unistd.h>
+
 #include <charconv>
+#include <cstdlib>
+
+#include <telltale/diag/level.h>
 
 namespace telltale::diag {
 
@@ -21,6 +26,17 @@ std::optional<JournalStream> parse_journal_stream(std::string_view text) noexcep
 bool is_journal_stream(int fd, const JournalStream& stream) noexcept {
   struct stat found {};
   return ::fstat(fd, &found) == 0 && JournalStream{found.st_dev, found.st_ino} == stream;
+}
+
+bool stderr_is_journal_stream() {
+  const char* text = ::getenv("JOURNAL_STREAM");
+  if (text == nullptr || *text == '\0') return false;
+  if (auto stream = parse_journal_stream(text)) return is_journal_stream(STDERR_FILENO, *stream);
+  [[maybe_unused]] static const bool told = [&] {
+    note("JOURNAL_STREAM is '{}' and not of use: expected DEVICE:INODE, two numbers; stderr stays as it is", text);
+    return true;
+  }();
+  return false;
 }
 
 }  // namespace telltale::diag

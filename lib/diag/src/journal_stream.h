@@ -24,4 +24,7 @@ std::optional<JournalStream> parse_journal_stream(std::string_view text) noexcep
 // Whether the descriptor is that stream.
 bool is_journal_stream(int fd, const JournalStream& stream) noexcept;
 
+// Whether stderr is the stream that JOURNAL_STREAM of this process's environment names. What is malformed is noted, once.
+bool stderr_is_journal_stream();
+
 }  // namespace telltale::diag

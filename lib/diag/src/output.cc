@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public side of output; see <telltale/diag/output.h>. The work is in output_control.h and backend.h.
 #include <telltale/diag/output.h>
+#include <telltale/diag/level.h>
 #include <telltale/diag/throttle.h>
+
+#include <errno.h>
 
 #include <algorithm>
 
 #include "file_sink.h"
+#include "journal_sink.h"
+#include "journal_stream.h"
 #include "output_control.h"
 #include "record_log_line.h"
 #include "registry_names.h"
@@ -70,6 +75,18 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
     auto file = BinarySink::open(config.binary_file, config.roll, names, log_start_of_this_process(first_sample().wall_ns));
     if (!file) return tl::unexpected(file.error());
     targets.binary_file = std::move(*file);
+  }
+  targets.identifier = config.identifier.empty() ? program_invocation_short_name : config.identifier;
+  const bool from_stderr = config.stderr_to_journal && routed(kToStderr) && stderr_is_journal_stream();
+  if (from_stderr || routed(kToJournald)) {
+    auto journal = JournalSink::open(config.journald_socket, targets.identifier);
+    if (!journal) return tl::unexpected(journal.error());
+    targets.stderr_to_journal = from_stderr && (*journal)->is_there();
+    targets.journald = std::move(*journal);
+    targets.journald_path = config.journald_socket;
+  }
+  if (from_stderr && !targets.stderr_to_journal) {
+    note("stderr is a stream to the journal, but {} takes nothing; lines stay on stderr", config.journald_socket);
   }
   OutputChange change;
   change.targets = std::move(targets);

@@ -50,7 +50,8 @@ struct OutputTargets {
   std::unique_ptr<FileSink> json_file;  // null = none
   std::string json_path;
   std::shared_ptr<EntrySink> syslog, journald;  // null = none
-  std::string syslog_path, journald_path;
+  std::string syslog_path, journald_path, identifier;
+  bool stderr_to_journal = false;  // what is for stderr goes to journald
 };
 
 // The embedding program's own: one of the two, or none.

@@ -61,8 +61,13 @@ class TELLTALE_EXPORT EntrySink {
   virtual bool write(const Entry& entry) noexcept = 0;
   // Behind the last one for now: what write() has kept must go. Returns how many of those were not taken.
   virtual std::uint64_t flush() noexcept { return 0; }
+  // Of entries that were counted as lost without a call of write().
+  virtual void missed([[maybe_unused]] std::uint64_t entries) noexcept {}
   // Why the last one was not taken, for readers.
   virtual std::string reason() const { return "refused by the sink"; }
+  // What is to be told of its state, once per change; empty: nothing. Asked behind each pass, and told as a note to the
+  // sinks of notes but this one.
+  virtual std::string take_notice() { return {}; }
   // Figures of its own, for output_status().
   virtual std::vector<SinkCount> counts() const { return {}; }
 };

@@ -81,6 +81,9 @@ struct OutputConfig {
   std::string json_file;
   std::string syslog_socket = "/dev/log";
   std::string journald_socket = "/run/systemd/journal/socket";
+  // Where stderr is a stream to the journal (JOURNAL_STREAM says so and it is true) and journald is there, what is for
+  // stderr goes to journald, with its fields. What else is written to stderr goes there as ever.
+  bool stderr_to_journal = false;
   std::string identifier;  // whose records they are, for syslog and journald; empty: the program's name
   RollSettings roll;       // of all files
 };
