@@ -80,11 +80,13 @@ class Follow {
     for (auto at = rolled.rbegin(); at != rolled.rend() && !found; ++at) {
       if (at->name.form == diag::RolledForm::kPart || (at->device == file_->device() && at->inode == file_->inode())) continue;
       auto file = LogFile::open(folder + "/" + at->file);
-      std::optional<diag::LogId> id = file ? (*file)->read_id() : std::nullopt;
-      found = id == shown_;
+      if (!file) continue;
+      const std::optional<diag::LogId> id = (*file)->read_id();
+      if (!id) continue;
+      found = shown_ && *shown_ == *id;
       // One that is being compressed may be there twice.
-      bool twice = !missed.empty() && missed.back()->id() == id;
-      if (id && !found && !twice) missed.push_back(std::move(*file));
+      const bool twice = !missed.empty() && missed.back()->id() == id;
+      if (!found && !twice) missed.push_back(std::move(*file));
     }
     shown_.reset();
     // Without it, the file was moved away by somebody else: then those are older.
