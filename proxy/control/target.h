@@ -153,7 +153,7 @@ class Target {
   virtual void stop() = 0;
 
   [[nodiscard]] virtual DebugState debug_state() = 0;
-  // What became of the lines: threads, drops, sinks, the log file.
+  // What became of the lines: threads, drops, sinks, the log file, the flight recorder.
   [[nodiscard]] virtual Status debug_status() = 0;
   [[nodiscard]] virtual Result<Enabled> debug_enable(const diag::LeaseRequest& request) = 0;
   // Ends all leases and sets proxy.config.diags.debug.enabled to 0 in the running process, wherever its

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <telltale/diag/output.h>
+#include <telltale/diag/recorder.h>
 
 namespace telltale::server {
 namespace {
@@ -27,13 +28,13 @@ control::StatusSection threads(const diag::OutputStatus& status) {
   return section;
 }
 
-control::StatusSection drops(const diag::OutputStatus& status) {
-  control::StatusSection section{"drops", {}};
-  for (std::size_t i = 0; i < status.drops.size(); ++i) {
-    const diag::DropState& drop = status.drops[i];
-    section.items.push_back({fmt::format("{} {}", i, drop.thread),
-                             fmt::format("{} of level {}{}{}: {}", drop.count, drop.level, drop.tag.empty() ? "" : ", tag ", drop.tag,
-                                         drop.reason)});
+control::StatusSection losses(std::string name, const std::vector<diag::DropState>& losses) {
+  control::StatusSection section{std::move(name), {}};
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const diag::DropState& loss = losses[i];
+    section.items.push_back({fmt::format("{} {}", i, loss.thread),
+                             fmt::format("{} of level {}{}{}: {}", loss.count, loss.level, loss.tag.empty() ? "" : ", tag ", loss.tag,
+                                         loss.reason)});
   }
   return section;
 }
@@ -67,16 +68,37 @@ control::StatusSection file(const diag::FileState& file) {
   return section;
 }
 
+control::StatusSection recorder(const config::Records& records) {
+  using config::Record;
+  auto text = [&records](Record record) {
+    return fmt::format("\"{}\" ({})", records.string(record), config::to_string(records.source(record)));
+  };
+  const diag::RecorderState state = diag::recorder_state();
+  control::StatusSection section{"recorder", {{"enabled", records.integer(Record::kRecorderEnabled) != 0},
+                                              {"on", !state.directory.empty()}}};
+  if (!state.directory.empty()) section.items.push_back({"folder", state.directory});
+  section.items.insert(section.items.end(), {{"armed tags", text(Record::kRecorderTags)},
+                                             {"rings in files", static_cast<std::uint64_t>(state.rings)},
+                                             {"of these, of armed tags", static_cast<std::uint64_t>(state.recorder_rings)},
+                                             {"rings in private memory", static_cast<std::uint64_t>(state.private_rings)},
+                                             {"bytes of files", state.bytes},
+                                             {"records of armed tags", state.records},
+                                             {"of these, dropped", state.dropped}});
+  return section;
+}
+
 }  // namespace
 
-control::Status make_output_status() {
+control::Status make_output_status(const config::Records& records) {
   diag::OutputStatus status = diag::output_status();
   control::Status sections{totals(status), threads(status)};
-  if (!status.drops.empty()) sections.push_back(drops(status));
+  if (!status.drops.empty()) sections.push_back(losses("drops", status.drops));
   sections.push_back(sinks(status));
+  if (!status.sink_losses.empty()) sections.push_back(losses("lost by sinks", status.sink_losses));
   for (const diag::SinkState& sink : status.sinks) {
     if (sink.file) sections.push_back(file(*sink.file));
   }
+  sections.push_back(recorder(records));
   return sections;
 }
 

@@ -368,7 +368,7 @@ tl::expected<control::Reloaded, std::vector<control::Error>> Server::config_relo
 control::Status Server::debug_status() {
   // What is shown is what there was when it was asked for, if no sink blocks.
   if (diag::flush_output(kLogSettles)) diag::settle_output(kLogSettles);
-  return make_output_status();
+  return make_output_status(records_);
 }
 
 control::Status Server::status() {

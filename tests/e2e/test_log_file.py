@@ -334,8 +334,13 @@ def test_a_full_disk_is_survived_counted_and_recovered_from(small_disk, start_da
         return re.search(r"\d+ lines lost here: .*diags\.log: No space left on device", found) or compress
     wait_until(recovered, "the lines that tell of the loss")
     wait_until(lambda: "failing now" not in status(daemon)["sinks"][str(logs / "diags.log")], "lines to flow again")
-    figures = status(daemon)["output"]
-    assert figures["lines lost by sinks"] > 0
+    shown = status(daemon)
+    assert shown["output"]["lines lost by sinks"] > 0
+    # Whose they were: worker, level and tag.
+    lost = [re.fullmatch(r"(\d+) of level (\w+)(?:, tag (\w+))?: (.*)", text) for text in shown["lost by sinks"].values()]
+    assert sum(int(one[1]) for one in lost if one[4] == str(logs / "diags.log")) == shown["output"]["lines lost by sinks"]
+    assert {"http", "http_hdrs"} <= {one[3] for one in lost if one[2] == "debug"}
+    assert any(name.split()[1].startswith("worker-") for name in shown["lost by sinks"])
     daemon.stop()
     if not compress:
         assert (logs / old).read_text() == text

@@ -2,6 +2,7 @@
 """The flight recorder of the daemon: switched on by records, read by ttctl whatever became of the process."""
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -42,6 +43,25 @@ def test_what_is_armed_is_recorded_without_output(recording):
     transaction = [json.loads(line) for line in lines("--json", "--txn", 1, recording.runtime / "recorder").splitlines()]
     assert transaction and all(line["transaction"] == 1 for line in transaction)
     assert lines(recording.process.pid) == lines(recording.runtime / "recorder")
+
+
+def recorder_of(daemon):
+    return json.loads(daemon.ctl_ok("--json", "debug", "status"))["status"]["recorder"]
+
+
+def test_debug_status_shows_it(recording):
+    get(recording)
+    shown = recorder_of(recording)
+    folder = pathlib.Path(shown["folder"])
+    assert shown["enabled"] and shown["on"] and folder.samefile(recording.runtime / "recorder" / "current")
+    assert shown["armed tags"].startswith('"http" (records.yaml:')
+    assert shown["rings in files"] == len([f for f in folder.iterdir() if f.name[:7] in ("output-", "recorde")])
+    assert shown["of these, of armed tags"] == len(list(folder.glob("recorder-*"))) > 0
+    assert shown["bytes of files"] == sum(f.stat().st_size for f in folder.iterdir())
+    assert shown["records of armed tags"] == len(re.findall(r"DEBUG \(http", lines(folder)))
+    assert shown["of these, dropped"] == 0
+    recording.ctl_ok("config", "set", "proxy.config.telltale.recorder.tags", "cache")
+    assert recorder_of(recording)["armed tags"].startswith('"cache" (')
 
 
 def test_tags_are_changed_in_the_running_daemon(recording):
@@ -102,6 +122,9 @@ def test_off_there_is_no_folder_and_nothing_is_armed(start_daemon, tt_origin):
     get(daemon)
     assert not (daemon.runtime / "recorder").is_symlink()
     assert dump(daemon.process.pid).returncode == 1
+    shown = recorder_of(daemon)
+    assert not shown["enabled"] and not shown["on"] and "folder" not in shown
+    assert shown["rings in files"] == shown["bytes of files"] == 0 < shown["rings in private memory"]
     assert not [site for site in daemon.ctl_ok("debug", "sites").splitlines() if site.split()[:1] == ["recorded"]]
 
 

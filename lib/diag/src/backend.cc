@@ -68,7 +68,7 @@ void Backend::sample_clock() {
   write_own_text("diag", wall_ns, Level::kWarning, lanes, step_text(*step));
   if (BinarySink* binary = binary_of(lanes)) {
     binary->writer().step(lanes_[kBinaryLane].batch, {wall_ns, ticks, *step});
-    added_to_binary();
+    added_to_binary({.level = Level::kWarning});
   }
 }
 
@@ -100,6 +100,7 @@ void Backend::run() {
     if (!plan.change) settle_held(ripe_, [this](auto... of) { return held_line(of...); });
     look_after_files();
     tell_notices();
+    tell_of_failures();
     write_out();
     if (!plan.change) publish(plan.show);  // else what is shown would be what there was before the change
     Positions written{};
@@ -224,14 +225,15 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   const bool as_line = (lanes & lines_) != 0 || captured, as_entry = (lanes & of_entries_) != 0;
   if (lanes != 0) add(output_control().counters.lines_written, 1);
   const bool in_binary = binary_of(lanes) != nullptr;
-  if (in_binary) write_binary(ring, header, record, wall_ns, as_line);
+  const LineOrigin origin = origin_of(ring, header, record);
+  if (in_binary) write_binary(ring, header, record, wall_ns, as_line, origin);
   if (!as_line && !as_entry) return;
   LineHead head = head_of(ring.thread, header, wall_ns);
   head.thread_id = ring.thread_id;
   if (as_entry) {
     RecordReader arguments(record, header);
     head.origin = read_origin(header, arguments);
-    write_entry(lanes, head, arguments);
+    write_entry(lanes, head, arguments, origin);
   }
   if (!as_line) {
     if (!in_binary) keep_last(header, record, ring.thread, wall_ns);
@@ -240,7 +242,16 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   line_ = site_lines_.line(head, header, record, targets_.show_location);
   site_lines_.count();
   if (captured) capture_line(line_);
-  hand_out(lanes);
+  hand_out(lanes, origin);
+}
+
+// For the case that a sink does not take the line. A record that names its own tag does so in its first argument.
+LineOrigin Backend::origin_of(const RingReader& ring, const RecordHeader& header, const char* record) {
+  LineOrigin origin{header.site, static_cast<std::uint16_t>(&ring - rings_.data()), header.level};
+  if (header.site != 0 || header.level != Level::kDebug) return origin;
+  RecordReader arguments(record, header);
+  if (const Tag* tag = find_tag(read_own_origin(arguments).tag)) origin.number = tag->number | LineOrigin::kTag;
+  return origin;
 }
 
 // But for the origin.
@@ -285,7 +296,7 @@ void Backend::write_loss(std::string_view thread, std::uint64_t ticks, const Dro
                  loss_text(count, key.level, loss.other_tags, loss.tag, loss.reason, {}), count);
   if (BinarySink* binary = binary_of(lanes)) {
     binary->writer().loss(lanes_[kBinaryLane].batch, loss);
-    added_to_binary();
+    added_to_binary({.level = Level::kWarning});
   }
 }
 
@@ -295,7 +306,7 @@ void Backend::write_own_line(std::string_view thread, std::uint64_t ticks, Level
   write_own_text(thread, wall_ns, level, lanes, text);
   if (BinarySink* binary = binary_of(lanes)) {
     binary->writer().notice(lanes_[kBinaryLane].batch, {wall_ns, ticks, level, thread, text});
-    added_to_binary();
+    added_to_binary({.level = level});
   }
 }
 
@@ -311,13 +322,13 @@ void Backend::write_own_text(std::string_view thread, std::int64_t wall_ns, Leve
   if ((lanes & of_entries_) != 0) {
     Entry entry = entries_.make(head, text);
     entry.lost = lost;
-    hand_out_entry(lanes, entry);
+    hand_out_entry(lanes, entry, {.level = level});
   }
   if ((lanes & lines_) == 0) return;
   own_line_.clear();
   writer_.append(own_line_, head, targets_.show_location, text);
   line_ = own_line_;
-  hand_out(lanes);
+  hand_out(lanes, {.level = level});
 }
 
 void Backend::tell_losses_without_ring() {
@@ -330,17 +341,25 @@ void Backend::tell_losses_without_ring() {
   }
 }
 
-void Backend::hand_out(RouteBits lanes) {
+void Backend::hand_out(RouteBits lanes, LineOrigin origin) {
   for (unsigned left = lanes & lines_; left != 0; left &= left - 1) {
     Lane& lane = lanes_[static_cast<std::size_t>(std::countr_zero(left))];
     lane.batch += line_;
-    ++lane.batch_lines;
+    lane.origins.add(origin);
     if (lane.batch.size() >= kBatchBytes) write_lane(lane);
   }
 }
 
 void Backend::write_out() {
   for (Lane& lane : lanes_) write_lane(lane);
+}
+
+void Backend::count_losses(const Lane& lane, std::uint64_t count) {
+  lane.origins.for_last(count, [&](LineOrigin line) { count_loss(lane, line); });
+}
+
+void Backend::count_loss(const Lane& lane, LineOrigin line) {
+  losses_.add(lane.name, line.thread < rings_.size() ? std::string_view(rings_[line.thread].thread) : "diag", line);
 }
 
 void Backend::write_lane(Lane& lane) {
@@ -373,9 +392,11 @@ void Backend::write_lane(Lane& lane) {
   }
   if (lane.batch.empty()) return;
   if (lane.binary != nullptr) keep_last_records();
-  std::uint64_t lost = lane.write(lane.batch, lane.batch_lines);
-  lane.shown.lines += lane.batch_lines - lost;
+  const std::uint64_t lines = lane.origins.size();
+  std::uint64_t lost = lane.write(lane.batch, lines);
+  lane.shown.lines += lines - lost;
   lane.shown.failing = lost > 0;
+  lane.failures = lost > 0 ? lane.failures + 1 : 0;
   if (lost > 0) {
     lane.lost += lost;
     add(counters.lines_lost, lost);
@@ -383,9 +404,26 @@ void Backend::write_lane(Lane& lane) {
     lane.shown.lost += lost;
     ++lane.shown.errors;
     lane.shown.last_error = lane.reason;
+    count_losses(lane, lost);
   }
   lane.batch.clear();
-  lane.batch_lines = 0;
+  lane.origins.clear();
+}
+
+// A sink that takes nothing cannot say so itself; where lines go elsewhere too, that is told there, once.
+void Backend::tell_of_failures() {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    const bool fails = lane.failures >= kFailuresTold;
+    if (fails == lane.told || (!fails && lane.failures > 0)) continue;
+    lane.told = fails;
+    const Level level = fails ? Level::kWarning : Level::kNote;
+    auto others = lanes_by_level_[static_cast<std::size_t>(level)];
+    others = static_cast<decltype(others)>(others & ~(1u << i));
+    write_own_line("diag", ticks_now(), level, others,
+                   fails ? fmt::format("{} takes no lines: {}; they are counted as lost until it does", lane.name, lane.reason)
+                         : fmt::format("{} takes lines again", lane.name));
+  }
 }
 
 // The files' own needs, and what they have to say.
@@ -414,7 +452,9 @@ void Backend::publish(std::uint64_t show) try {
     if (file != nullptr) sinks.back().file = file->state();
     if (lane.entries != nullptr) sinks.back().counts = lane.entries->counts();
   }
-  output_control().publish(std::move(sinks), show);
+  std::optional<std::vector<DropState>> losses;
+  if (losses_.changed()) losses = losses_.take_changed();
+  output_control().publish(std::move(sinks), std::move(losses), show);
 } catch (...) {  // out of memory: they see what was
 }
 
@@ -479,7 +519,11 @@ void Backend::tell_of_streams() {
 // descriptor is preferred: it appends, whatever others do with the file.
 void Backend::refresh_lanes() {
   auto set = [](Lane& lane, auto Lane::*part, auto* sink, std::string name) {
-    if (lane.*part != sink) lane.lost = 0;
+    if (lane.*part != sink) {
+      lane.lost = 0;
+      lane.failures = 0;
+      lane.told = false;
+    }
     lane.*part = sink;
     lane.name = std::move(name);
   };

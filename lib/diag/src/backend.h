@@ -25,6 +25,7 @@
 #include "line.h"
 #include "output_control.h"
 #include "ring_reader.h"
+#include "sink_losses.h"
 #include "site_lines.h"
 #include "ticks.h"
 
@@ -55,7 +56,10 @@ class Backend {
   void write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, RouteBits lanes, std::string_view text,
                       std::uint64_t lost = 0);
   void tell_losses_without_ring();
-  void hand_out(RouteBits lanes);
+  LineOrigin origin_of(const RingReader& ring, const RecordHeader& header, const char* record);
+  void hand_out(RouteBits lanes, LineOrigin origin);
+  void count_losses(const Lane& lane, std::uint64_t count);
+  void count_loss(const Lane& lane, LineOrigin line);
   void keep_last(const RecordHeader& header, const char* record, std::string_view thread, std::int64_t wall_ns);
   void write_out();
   void write_lane(Lane& lane);
@@ -63,6 +67,7 @@ class Backend {
   void refresh_lanes();
   void tell_of_streams();
   void look_after_files();
+  void tell_of_failures();
   void publish(std::uint64_t show);
   std::string_view plugin(std::uint32_t number);
   std::int64_t wall_ns_of(const RecordHeader& header) noexcept;
@@ -70,14 +75,15 @@ class Backend {
 
   // The binary log; see backend_binary.cc.
   BinarySink* binary_of(RouteBits lanes) noexcept;
-  void added_to_binary();
-  void write_binary(RingReader& ring, const RecordHeader& header, const char* record, std::int64_t wall_ns, bool formatted);
+  void added_to_binary(LineOrigin origin);
+  void write_binary(RingReader& ring, const RecordHeader& header, const char* record, std::int64_t wall_ns, bool formatted,
+                    LineOrigin origin);
   void keep_last_records();
   void begin_binary();
 
   // Entries; see backend_entries.cc.
-  void write_entry(RouteBits lanes, const LineHead& head, RecordReader arguments);
-  void hand_out_entry(RouteBits lanes, const Entry& entry);
+  void write_entry(RouteBits lanes, const LineHead& head, RecordReader arguments, LineOrigin origin);
+  void hand_out_entry(RouteBits lanes, const Entry& entry, LineOrigin origin);
   bool tell_loss_to(Lane& lane);
   void tell_notices();
   void flush_entries(Lane& lane);
@@ -107,6 +113,7 @@ class Backend {
   // Of the binary lane's batch: by site, where its last record is (0: nowhere, or a line was kept for it); and
   // the sites that have one.
   std::vector<std::uint32_t> last_in_batch_, sites_in_batch_;
+  SinkLosses losses_;
   std::uint64_t log_generation_ = 0;
   bool told_no_file_ = false;
   std::chrono::steady_clock::time_point published_{};

@@ -18,15 +18,15 @@ BinarySink* Backend::binary_of(RouteBits lanes) noexcept {
   return (lanes & kToBinary) != 0 ? lanes_[kBinaryLane].binary : nullptr;
 }
 
-void Backend::added_to_binary() {
+void Backend::added_to_binary(LineOrigin origin) {
   Lane& lane = lanes_[kBinaryLane];
-  ++lane.batch_lines;
+  lane.origins.add(origin);
   if (lane.batch.size() >= kBatchBytes) write_lane(lane);
 }
 
 // `formatted`: it goes elsewhere as a line too, and SiteLines keeps that.
 void Backend::write_binary(RingReader& ring, const RecordHeader& header, const char* record, std::int64_t wall_ns,
-                           bool formatted) {
+                           bool formatted, LineOrigin origin) {
   Lane& lane = lanes_[kBinaryLane];
   lane.binary->writer().record(lane.batch, static_cast<std::uint16_t>(&ring - rings_.data()), header, record, wall_ns);
   if (header.site != 0) {
@@ -35,7 +35,7 @@ void Backend::write_binary(RingReader& ring, const RecordHeader& header, const c
     if (last == 0 && !formatted) sites_in_batch_.push_back(header.site);
     last = formatted ? 0 : static_cast<std::uint32_t>(lane.batch.size() - header.size_bytes);
   }
-  added_to_binary();
+  added_to_binary(origin);
 }
 
 // Before the batch goes. A site may be there twice; the second time there is nothing left to keep.

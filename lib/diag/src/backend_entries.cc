@@ -44,6 +44,7 @@ void count_lost(Lane& lane, std::uint64_t entries, bool asked) {
     return;
   }
   add(output_control().counters.sink_errors, 1);
+  ++lane.failures;
   ++lane.shown.errors;
   lane.reason = lane.entries != nullptr ? lane.entries->reason() : "there is no such sink";
   lane.shown.last_error = lane.reason;
@@ -52,26 +53,30 @@ void count_lost(Lane& lane, std::uint64_t entries, bool asked) {
 
 }  // namespace
 
-void Backend::write_entry(RouteBits lanes, const LineHead& head, RecordReader arguments) {
+void Backend::write_entry(RouteBits lanes, const LineHead& head, RecordReader arguments, LineOrigin origin) {
   RecordReader for_text = arguments;
-  hand_out_entry(lanes, entries_.make(head, writer_.text(head.origin.format, for_text, false), arguments));
+  hand_out_entry(lanes, entries_.make(head, writer_.text(head.origin.format, for_text, false), arguments), origin);
 }
 
-void Backend::hand_out_entry(RouteBits lanes, const Entry& entry) {
+void Backend::hand_out_entry(RouteBits lanes, const Entry& entry, LineOrigin origin) {
   lanes &= of_entries_;
   for (std::size_t i = 0; i < kLanes; ++i) {
     if ((lanes >> i & 1) == 0) continue;
     Lane& lane = lanes_[i];
     if (i == kJsonLane) {
       json_.append(lane.batch, entry);
-      ++lane.batch_lines;
+      lane.origins.add(origin);
       if (lane.batch.size() >= kBatchBytes) write_lane(lane);
     } else if (lane.lost > 0 && !tell_loss_to(lane)) {
       count_lost(lane, 1, false);
+      count_loss(lane, origin);
     } else if (lane.entries != nullptr && lane.entries->write(entry)) {
       ++lane.shown.lines;
+      lane.origins.add(origin);  // for the case that flush() fails
+      lane.failures = 0;
     } else {
       count_lost(lane, 1, true);
+      count_loss(lane, origin);
     }
   }
 }
@@ -108,7 +113,9 @@ void Backend::flush_entries(Lane& lane) {
   if (const std::uint64_t n = lane.entries->flush(); n > 0) {
     lane.shown.lines -= std::min(n, lane.shown.lines);
     count_lost(lane, n, true);
+    count_losses(lane, n);
   }
+  lane.origins.clear();
 }
 
 Entry Backend::loss_entry(const Lane& lane) {

@@ -18,6 +18,7 @@
 
 #include <telltale/diag/output.h>
 
+#include "batch_origins.h"
 #include "binary_sink.h"
 #include "file_sink.h"
 #include "stream_sink.h"
@@ -36,6 +37,7 @@ enum LaneIndex : std::size_t {  // bits of Route, counted
 };
 inline constexpr std::size_t kLanes = 8;
 inline constexpr std::size_t kBatchBytes = 65536;  // beyond these a batch is written
+inline constexpr unsigned kFailuresTold = 3;       // in a row: the other lanes are told
 
 struct Lane {
   StreamSink* stream = nullptr;  // one of the five, or none
@@ -45,17 +47,19 @@ struct Lane {
   EntrySink* entries = nullptr;
   std::string name;     // as a reader knows it
   std::string batch;    // whole lines, or frames
-  std::uint64_t batch_lines = 0;
+  BatchOrigins origins; // of the batch's lines
   std::uint64_t lost = 0;  // lines not taken since the last one that was
   std::string reason;      // of the loss
   std::chrono::steady_clock::time_point tried{};
+  unsigned failures = 0;   // writes in a row that were not taken whole
+  bool told = false;       // others were told of them
   SinkState shown;  // counts since the process began
 
   RotatingFile* rotating() const noexcept {
     return file != nullptr ? &file->file() : binary != nullptr ? &binary->file() : nullptr;
   }
 
-  // Lines not taken of the `count` there are; of an extra sink that refuses, all of them.
+  // Lines not taken of the `count` there are, the last ones; of an extra sink that refuses, all of them.
   std::uint64_t write(std::string_view lines, std::uint64_t count) noexcept {
     if (binary != nullptr) {
       std::uint64_t n = binary->write(lines, count, FileTime::now());

@@ -139,6 +139,7 @@ OutputStatus output_status() {
                             std::string(loss_reason(static_cast<std::uint8_t>(drop.key.reason))), drop.count});
   }
   status.sinks = output_control().sinks();
+  status.sink_losses = output_control().sink_losses();
   return status;
 }
 

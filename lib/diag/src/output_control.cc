@@ -99,9 +99,10 @@ bool OutputControl::wait_applied(Deadline deadline) noexcept {
   return finished_ >= number;
 }
 
-void OutputControl::publish(std::vector<SinkState> sinks, std::uint64_t show) {
+void OutputControl::publish(std::vector<SinkState> sinks, std::optional<std::vector<DropState>> losses, std::uint64_t show) {
   std::lock_guard lock(mutex_);
   sinks_.swap(sinks);
+  if (losses) sink_losses_.swap(*losses);
   if (show == 0) return;
   shown_ = show;
   changed_.notify_all();
@@ -110,6 +111,11 @@ void OutputControl::publish(std::vector<SinkState> sinks, std::uint64_t show) {
 std::vector<SinkState> OutputControl::sinks() {
   std::lock_guard lock(mutex_);
   return sinks_;
+}
+
+std::vector<DropState> OutputControl::sink_losses() {
+  std::lock_guard lock(mutex_);
+  return sink_losses_;
 }
 
 bool OutputControl::stop(Deadline deadline) {
@@ -177,6 +183,7 @@ void OutputControl::forget() noexcept {
   waiting_ = 0;
   running_ = started_ = false;
   sinks_.clear();
+  sink_losses_.clear();
   last_show_ = shown_ = 0;
   counters.lines_written = counters.lines_lost = counters.sink_errors = 0;
   forked_ = true;

@@ -95,6 +95,7 @@ class OutputControl {
   bool wait_applied(Deadline deadline) noexcept;
   bool stop(Deadline deadline);
   std::vector<SinkState> sinks();
+  std::vector<DropState> sink_losses();
   bool ever_started() noexcept;
   bool stop_waits() noexcept;  // one was asked for and has not happened, because a sink blocks
 
@@ -102,7 +103,8 @@ class OutputControl {
   OutputPlan plan() noexcept;
   bool hurry() noexcept;
   void report(const Positions& written) noexcept;
-  void publish(std::vector<SinkState> sinks, std::uint64_t show);
+  // `losses`: where they have changed.
+  void publish(std::vector<SinkState> sinks, std::optional<std::vector<DropState>> losses, std::uint64_t show);
   OutputChange take();  // the oldest change, all up to it being written
   // It is applied. True: the backend ends now.
   bool finish(const OutputChange& change) noexcept;
@@ -127,6 +129,7 @@ class OutputControl {
   std::uint64_t last_number_ = 0, finished_ = 0;
   Positions written_{};
   std::vector<SinkState> sinks_;
+  std::vector<DropState> sink_losses_;
   std::uint64_t last_show_ = 0, shown_ = 0;
   int waiting_ = 0;
   bool running_ = false, started_ = false;

@@ -19,4 +19,11 @@ tl::expected<std::string, std::string> configure_recorder(const RecorderConfig& 
 
 std::string recorder_directory() { return recorder_files().directory(); }
 
+RecorderState recorder_state() {
+  RecorderState state = ring_table().recorder_state();
+  state.directory = recorder_files().directory();
+  if (!state.directory.empty()) state.bytes += recorder_files().bytes();
+  return state;
+}
+
 }  // namespace telltale::diag

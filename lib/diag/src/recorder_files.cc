@@ -108,6 +108,11 @@ std::string RecorderFiles::directory() {
   return on() ? directory_ : std::string();
 }
 
+std::uint64_t RecorderFiles::bytes() {
+  std::lock_guard lock(mutex_);
+  return on() ? dictionary_bytes_ + sizeof(RecorderClocks) : 0;
+}
+
 MappedRing RecorderFiles::map_ring(RingUse use, std::size_t number, std::size_t bytes) noexcept try {
   std::lock_guard lock(mutex_);
   if (!on()) return {};

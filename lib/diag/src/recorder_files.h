@@ -37,6 +37,7 @@ class RecorderFiles {
   tl::expected<std::string, std::string> open(const RecorderConfig& config);
   bool on() const noexcept { return on_.load(std::memory_order_acquire); }
   std::string directory();
+  std::uint64_t bytes();  // of dictionary and clocks
 
   // A new file of `bytes`. Errors: none; what was wrong is told by take_trouble().
   MappedRing map_ring(RingUse use, std::size_t number, std::size_t bytes) noexcept;

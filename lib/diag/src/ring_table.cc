@@ -227,6 +227,29 @@ std::uint64_t RingTable::drops() noexcept {
   return sum;
 }
 
+RecorderState RingTable::recorder_state() {
+  std::lock_guard lock(mutex_);
+  RecorderState state;
+  for (const auto& [places, count] : {std::pair(&rings_, &size_), std::pair(&recorder_rings_, &recorder_size_)}) {
+    for (std::size_t i = 0; i < count->load(std::memory_order_relaxed); ++i) {
+      const Place& place = (*places)[i];
+      const bool of_recorder = places == &recorder_rings_;
+      if (of_recorder) {
+        state.records += place.ring->records();
+        state.dropped += place.ring->drops().total();
+      }
+      if (!place.in_file) {
+        state.private_rings += place.owned;
+        continue;
+      }
+      ++state.rings;
+      state.recorder_rings += of_recorder;
+      state.bytes += place.mapped_bytes;
+    }
+  }
+  return state;
+}
+
 bool RingTable::set_ring_bytes(std::size_t bytes) noexcept {
   if (bytes < kRingBytesLeast || bytes > kRingBytesMost || (bytes & (bytes - 1)) != 0) return false;
   std::lock_guard lock(mutex_);

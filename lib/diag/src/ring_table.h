@@ -27,6 +27,7 @@
 #include <vector>
 
 #include <telltale/diag/output.h>
+#include <telltale/diag/recorder.h>
 
 #include "ring.h"
 
@@ -58,6 +59,7 @@ class RingTable {
   std::vector<Drops> drops_by_key();
   std::uint64_t records() noexcept;
   std::uint64_t drops() noexcept;  // with those of threads without a ring
+  RecorderState recorder_state();  // without the directory
 
   bool set_ring_bytes(std::size_t bytes) noexcept;
   // The calling thread has another ring, if it had one, when this returns.

@@ -112,7 +112,7 @@ DebugCommands::DebugCommands(CLI::App& debug, Command& command) : debug_(debug),
   off.add_flag("--all", all_, "the same, said in full: leases, -T and the records");
   add("tags", "every tag: on or off, sites, hits", &DebugCommands::tags);
   add_sites();
-  add("status", "what became of the lines: threads, drops, sinks, the log file", &DebugCommands::status);
+  add("status", "what became of the lines: threads, drops, sinks, the log file, the flight recorder", &DebugCommands::status);
   add("leases", "the leases that are open", &DebugCommands::leases);
   add("end", "end one lease", &DebugCommands::end)
       .add_option("ID", id_, "its number")

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include <telltale/diag/capture.h>
@@ -236,8 +237,14 @@ TEST_CASE("binary log: a full disk costs records, counted, and what follows is w
   CHECK(flushed);
   Dbg(binary_dbg, "after {}", "all");
   REQUIRE(flush_output(kLongEnough));
+  REQUIRE(settle_output(kLongEnough));
   const OutputStatus after = output_status();
   CHECK(after.lines_lost - before.lines_lost == 4);
+  std::map<std::string, std::uint64_t> lost;  // by level and tag
+  for (const DropState& one : after.sink_losses) {
+    if (one.reason == folder / "diags.blog") lost[one.level + " " + one.tag] += one.count;
+  }
+  CHECK(lost == std::map<std::string, std::uint64_t>{{"debug binary_test", 2}, {"note ", 1}, {"warning ", 1}});
   CHECK(after.lines_written - before.lines_written == 5);
   std::string lines = lines_of(folder / "diags.blog");
   CHECK(count(lines, "\n") == 6);

@@ -141,6 +141,7 @@ TEST_CASE("output: a stderr nobody reads costs its own lines, those for the file
     note("{} {}", i, std::string(100, 'x'));
     if (i % 100 == 99) flushed = flushed && flush_output(kLongEnough);  // so that the ring is never full
   }
+  bool shown = settle_output(kLongEnough);
   OutputStatus after = output_status();
   std::string piped(1 << 20, '\0');
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -156,11 +157,20 @@ TEST_CASE("output: a stderr nobody reads costs its own lines, those for the file
   close(ends[1]);
   REQUIRE(flushed);
   REQUIRE(again);
+  REQUIRE(shown);
   CHECK(after.records_dropped == before.records_dropped);
   std::string log = folder.read("log");
   std::uint64_t lost = after.lines_lost - before.lines_lost;
-  CHECK(std::count(log.begin(), log.end(), '\n') == kLines + 1);
+  CHECK(std::count(log.begin(), log.end(), '\n') == kLines + 1 + 2);  // two tell of stderr's trouble and of its end
   CHECK(lost > 0);
+  auto notes_lost = [](const OutputStatus& status) {
+    std::uint64_t sum = 0;
+    for (const DropState& one : status.sink_losses) {
+      if (one.reason == "stderr" && one.level == "note") sum += one.count;
+    }
+    return sum;
+  };
+  CHECK(notes_lost(after) - notes_lost(before) == lost);
   CHECK(static_cast<std::uint64_t>(std::count(piped.begin(), piped.end(), '\n')) == kLines - lost);
   REQUIRE(n > 0);
   std::string told(rest, static_cast<std::size_t>(n));

@@ -126,11 +126,12 @@ struct ThreadOutput {
   std::uint64_t dropped;  // records that did not fit
 };
 
-// Records of a thread that did not fit. Of ended threads all are counted together.
+// Records of a thread that did not fit, or lines of it that a sink did not take. Of ended threads all that did not
+// fit are counted together.
 struct DropState {
   std::string thread;
   std::string level, tag;  // the tag is empty where it is not known
-  std::string reason;
+  std::string reason;      // why it did not fit; of a sink its name
   std::uint64_t count;
 };
 
@@ -163,7 +164,8 @@ struct OutputStatus {
   std::uint64_t lines_lost = 0;       // of these, not taken by a sink; counted per sink
   std::uint64_t sink_errors = 0;      // writes a sink did not take whole
   std::vector<ThreadOutput> threads;  // that have a ring now
-  std::vector<DropState> drops;       // by thread, level, tag and reason
+  std::vector<DropState> drops;       // by thread, level, tag and reason: the sum is records_dropped
+  std::vector<DropState> sink_losses; // by thread, level, tag and sink: the sum is that of `lost` of the sinks
   std::vector<SinkState> sinks;       // that are in use, or were; as of 0.2 s ago
 };
 TELLTALE_EXPORT OutputStatus output_status();

@@ -47,6 +47,17 @@ TELLTALE_EXPORT tl::expected<std::string, std::string> configure_recorder(const 
 // The directory; empty: the recorder is off.
 TELLTALE_EXPORT std::string recorder_directory();
 
+struct RecorderState {
+  std::string directory;             // empty: off
+  std::size_t rings = 0;             // in files of the directory, those of ended threads included
+  std::size_t recorder_rings = 0;    // of these, for what is recorded without output
+  std::size_t private_rings = 0;     // that threads have in the process's own memory, where no other process finds them
+  std::uint64_t bytes = 0;           // of the directory's files
+  std::uint64_t records = 0;         // ever recorded without output
+  std::uint64_t dropped = 0;         // that were to be: larger than a ring, or inside another
+};
+TELLTALE_EXPORT RecorderState recorder_state();
+
 // Arms the sites, controls and string tags whose tag the pattern matches; empty: none. In force for every thread
 // when the call returns. Without configure_recorder() too, but then only a core file has them.
 // Errors: as set_base().
