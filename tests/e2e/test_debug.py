@@ -340,6 +340,29 @@ def test_debug_changes_output_only(start_daemon, start_tt_origin):
     assert answers[0] == answers[1]
 
 
+BAD = [b"GET / HTTP/1.1\r\n\r\n", b"GET /x%zz\0 HTTP/1.1\r\nHost: a\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+       b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n\tb\r\n\r\n",
+       b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1zz\r\nZ\r\n0\r\n\r\n",
+       b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: xchunked\r\n\r\nhello",
+       b"GET / HTTP/1.1\r\nHost: a\r\nBad Name: 1\r\n\r\n", b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+       b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 100,
+       b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x07\x04\0\0\0\0\0\0\x01\0\0\0\0\0"]
+
+
+def test_bad_input_is_answered_the_same_with_every_site_on(start_daemon, start_tt_origin):  # B05
+    answers = []
+    for arguments in ([], ["-T", ".*"]):
+        daemon = start_daemon(origin_port=start_tt_origin().port, arguments=arguments)
+        one = []
+        for data in BAD:
+            got = raw(data, daemon.port, until=lambda so_far: b"\r\n\r\n" in so_far or so_far[3:4] == b"\7")
+            one.append(re.match(rb"HTTP/1.1 \d+|.{4}", got, re.DOTALL)[0] if got else b"")
+        answers.append(one)
+        daemon.stop()
+    assert answers[0] == answers[1]
+    assert len(set(answers[0])) > 2
+
+
 def test_a_large_field_block_is_shown_up_to_16_kib_and_says_what_was_cut(proxy):
     enable(proxy, "http_hdrs")
     fields = [(f"X-Filler-{n}", "v" * 200) for n in range(100)]  # 21 KiB

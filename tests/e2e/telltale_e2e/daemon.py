@@ -39,10 +39,11 @@ class Daemon:
     runtime    another runtime folder
     read_stderr=False  leaves stderr a pipe that nobody reads
     redirect   what a shell does to its descriptors: ">&-"
+    under      a command that runs it
     """
 
     def __init__(self, folder, *, origin_port=None, records=None, remap=None, texts=None, arguments=(),
-                 control=None, runtime=None, wait=True, read_stderr=True, port=None, redirect=None):
+                 control=None, runtime=None, wait=True, read_stderr=True, port=None, redirect=None, under=()):
         self.port = port or free_port()
         self.config = folder / "config"
         self.runtime = runtime or folder / "var"
@@ -51,7 +52,7 @@ class Daemon:
         self.write(records or {}, remap, origin_port)
         for name, text in (texts or {}).items():
             (self.config / name).write_text(text.replace("{port}", str(self.port)))
-        self._arguments = [program("telltale"), "--config", self.config, "--control", self.control,
+        self._arguments = [*under, program("telltale"), "--config", self.config, "--control", self.control,
                            "--runtime", self.runtime, *arguments]
         if redirect:
             self._arguments = ["sh", "-c", f'exec "$@" {redirect}', "sh", *self._arguments]

@@ -300,6 +300,7 @@ TEST_CASE("threads: a ring too full to change hands is used again once it is rea
       std::size_t others = output_status().threads.size();
       error("first");
       homeless = output_status().threads.size() == others;
+      while (char* at = homeless ? nullptr : begin_record(0, 0, Level::kError, 1000)) end_record(at + 1000, 0);
       // The smallest record there is, until not even that fits.
       while (char* at = homeless ? nullptr : begin_record(0, 0, Level::kError, 0)) end_record(at, 0);
     });

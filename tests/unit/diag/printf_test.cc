@@ -2,6 +2,9 @@
 // printf-style lines, compared with vsnprintf() on the same arguments.
 #include <telltale/diag/printf.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cinttypes>
 #include <climits>
@@ -14,6 +17,8 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+
+#include <telltale/diag/level.h>
 
 #include "tests/unit/diag/output_capture.h"
 
@@ -39,6 +44,15 @@ std::string text_of(Capture& capture) {
   REQUIRE(whole.ends_with('\n'));
   REQUIRE(whole.find('\n') == whole.size() - 1);
   return whole.substr(at + before.size(), whole.size() - at - before.size() - 1);
+}
+
+// The same, behind a line of another kind.
+std::string text_of_last(Capture& capture) {
+  std::string whole = capture.text();
+  const std::string before = "DEBUG (printf_test) <file.cc:7 (run)> ";
+  std::size_t at = whole.find(before);
+  REQUIRE(at != std::string::npos);
+  return whole.substr(at + before.size(), whole.find('\n', at) - at - before.size());
 }
 
 template <class... A>
@@ -109,6 +123,43 @@ TEST_CASE("Printf: a precision bounds what is read of a string that has no end",
   CHECK(ours(capture, "[%.*s]", 3, bare.data()) == "[zzz]");
   CHECK(ours(capture, "[%.3s]", bare.data()) == "[zzz]");
   CHECK(ours(capture, "[%.*s]", 0, bare.data()) == "[]");
+}
+
+TEST_CASE("Printf: of a string without an end, not a byte behind its precision is read", "[diag][printf]") {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto* pages = static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(pages != MAP_FAILED);
+  REQUIRE(mprotect(pages + page, page, PROT_NONE) == 0);  // the byte behind ends the process
+  Capture capture;
+  for (int length : {1, 7, 8, 31, 64, 1000}) {
+    const char* text = pages + page - length;
+    std::memset(pages + page - length, 'z', static_cast<std::size_t>(length));
+    const std::string whole(static_cast<std::size_t>(length), 'z');
+    CHECK(ours(capture, "[%.*s]", length, text) == "[" + whole + "]");
+    CHECK(ours(capture, "[%*.*s]", length + 1, length, text) == "[ " + whole + "]");
+    CHECK(ours(capture, "[%-*.*s]", length + 1, length, text) == "[" + whole + " ]");
+    CHECK(ours(capture, fmt::format("[%.{}s]", length).c_str(), text) == "[" + whole + "]");
+    // Formatted at the call: %ls cannot be copied.
+    CHECK(ours(capture, "%ls [%.*s]", L"wide", length, text) == "wide [" + whole + "]");
+    // It is not read at all where the format is refused.
+    CHECK(ours(capture, "%.*s %k", length, text) == "[bad format: an unknown directive] %.*s %k");
+  }
+  munmap(pages, 2 * page);
+}
+
+TEST_CASE("Printf: %m is the error at the call, whatever comes after it", "[diag][printf]") {
+  Capture capture;
+  for (const char* format : {"open: %m", "%2$s%1$s: %m", "open%'d: %m"}) {
+    const bool numbered = format[0] == '%', number = !numbered && format[4] == '%';
+    capture.hold([] { note("held"); });
+    errno = ENOENT;
+    if (numbered) line(format, "n", "ope");
+    else if (number) line(format, 1);
+    else line(format);
+    errno = EPERM;
+    capture.release();
+    CHECK(text_of_last(capture) == (number ? "open1: No such file or directory" : "open: No such file or directory"));
+  }
 }
 
 TEST_CASE("Printf: %n is refused wherever it stands, and nothing is written through it", "[diag][printf]") {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -35,7 +37,7 @@ class Child {
     posix_spawn_file_actions_addopen(&files, 2, (folder_ + "/err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     // ThreadSanitizer would end a forked child that starts a thread; a forked child gives up its parent's state,
     // which AddressSanitizer would call a leak.
-    std::string thread_sanitizer = "TSAN_OPTIONS=die_after_fork=0", address_sanitizer = "ASAN_OPTIONS=detect_leaks=0", path = "PATH=/usr/bin:/bin", log = log_path();
+    std::string thread_sanitizer = "TSAN_OPTIONS=die_after_fork=0:atexit_sleep_ms=0", address_sanitizer = "ASAN_OPTIONS=detect_leaks=0", path = "PATH=/usr/bin:/bin", log = log_path();
     char* environment[] = {thread_sanitizer.data(), address_sanitizer.data(), path.data(), nullptr};
     std::string program = TELLTALE_OUTPUT_CHILD, what = scenario;
     char* arguments[] = {program.data(), what.data(), with_log ? log.data() : nullptr, nullptr};
@@ -54,6 +56,13 @@ class Child {
     std::vector<std::string> all;
     for (std::string line; std::getline(in, line);) all.push_back(line);
     return all;
+  }
+  // Records written and dropped, as it has counted.
+  std::pair<std::uint64_t, std::uint64_t> counts() const {
+    std::ifstream out(folder_ + "/out");
+    std::uint64_t written = 0, dropped = 0;
+    out >> written >> dropped;
+    return {written, dropped};
   }
   std::chrono::duration<double> took() const { return took_; }
 
@@ -136,9 +145,7 @@ TEST_CASE("process: fatal ends it although a sink never returns", "[diag][proces
 TEST_CASE("process: forked children of a flooding parent end at once, and no line is there twice (B77)", "[diag][process]") {
   Child child;
   REQUIRE(child.run("fork") == 0);
-  std::ifstream out(child.log_path().substr(0, child.log_path().rfind('/')) + "/out");
-  std::uint64_t written = 0, dropped = 0;
-  out >> written >> dropped;
+  const auto [written, dropped] = child.counts();
   std::set<std::string> seen;
   std::uint64_t kept = 0;
   std::map<int, int> last;
@@ -168,6 +175,61 @@ TEST_CASE("process: a forked child that configures output writes its own lines, 
   CHECK(own[1].ends_with("NOTE child"));
   REQUIRE(parent.size() == 102);
   check_numbered(parent, 1, 100);
+}
+
+TEST_CASE("process: of 100,000 lines and a stop at once, each is on file or is told of as lost (B81)", "[diag][process]") {
+  Child child;
+  REQUIRE(child.run("stop-at-once") == 0);
+  const auto [written, dropped] = child.counts();
+  CHECK(written + dropped == 100'001);  // with that of the static constructor
+  std::uint64_t kept = 0, lost = 0;
+  int last = -1;
+  for (const std::string& line : child.lines()) {
+    int i = 0;
+    const std::string text = line.substr(line.find("] ", line.find("] ") + 2) + 2);
+    if (sscanf(text.c_str(), "NOTE line %d", &i) == 1) {
+      if (i <= last) FAIL(line);
+      last = i;
+      ++kept;
+    } else if (sscanf(text.c_str(), "WARNING (diag) %d note lines lost here", &i) == 1) {
+      lost += static_cast<std::uint64_t>(i);
+    }
+  }
+  CHECK(kept == written - 1);
+  CHECK(lost == dropped);
+}
+
+TEST_CASE("process: while programs are started and end, lines go on (B79)", "[diag][process]") {
+  Child child;
+  REQUIRE(child.run("programs") == 0);
+  const auto [written, dropped] = child.counts();
+  const std::vector<std::string> lines = child.lines();
+  auto count = [&lines](const std::string& part) {
+    return std::count_if(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(part) != std::string::npos; });
+  };
+  CHECK(count("NOTE program ") == 50);
+  CHECK(dropped == 0);
+  CHECK(lines.size() == written);
+  REQUIRE_FALSE(lines.empty());
+  CHECK(lines.back().ends_with("NOTE the last"));
+}
+
+TEST_CASE("process: the library handles no signal, whatever it does", "[diag][process]") {
+  Child child;
+  CHECK(child.run("handlers") == 0);
+}
+
+TEST_CASE("process: as the first process of a container it writes all lines and ends", "[diag][process]") {
+  Child child;
+  const int status = child.run("process-1");
+  if (status == 77) {
+    WARN("skipped: a namespace of processes cannot be made here");
+    return;
+  }
+  REQUIRE(status == 0);
+  std::vector<std::string> lines = child.lines();
+  REQUIRE(lines.size() >= 1000);
+  check_numbered(lines, 0, 1000);
 }
 
 TEST_CASE("process: a stderr nobody reads makes no caller wait, and stop returns by its deadline (B37)", "[diag][process]") {

@@ -15,6 +15,7 @@
 
 #include "lib/diag/src/ring.h"
 #include "lib/diag/src/ring_image.h"
+#include "rounds.h"
 
 using namespace telltale::diag;
 
@@ -92,7 +93,7 @@ void check_last(const Written& written, const std::vector<std::uint32_t>& seen, 
 }  // namespace
 
 TEST_CASE("RingImage: has the newest records without a gap, whatever was written (random, both uses)", "[diag][recorder]") {
-  for (unsigned seed = 1; seed <= 60; ++seed) {
+  for (unsigned seed = 1; seed <= unsigned{rounds(60)}; ++seed) {
     std::mt19937 random(seed);
     const std::size_t capacity = std::size_t{2048} << random() % 4;
     const RingUse use = seed % 2 == 0 ? RingUse::kOutput : RingUse::kRecorder;
@@ -185,7 +186,7 @@ TEST_CASE("RingImage: random damage is survived, and never shows a byte that is 
   Written written(4096, RingUse::kRecorder);
   for (int i = 0; i < 300; ++i) REQUIRE(written.write(kHeader + static_cast<std::size_t>(i) % 12 * 8));
   std::mt19937 random(5);
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < rounds(20'000); ++round) {
     AlignedBytes damaged = written.copy();
     for (unsigned n = random() % 16 + 1; n > 0; --n) damaged.data()[random() % damaged.size()] = static_cast<char>(random());
     const char* begin = damaged.data();
@@ -193,8 +194,8 @@ TEST_CASE("RingImage: random damage is survived, and never shows a byte that is 
     auto image = RingImage::read(std::move(damaged), random() % 4 == 0 ? std::optional<std::uint64_t>(random() % 20'000) : std::nullopt);
     if (!image) continue;
     for (const auto& entry : image->entries()) {
-      REQUIRE((entry.record >= begin && entry.record + entry.bytes <= end && entry.bytes >= kHeader));
-      REQUIRE(image->thread_name(entry.thread).size() <= kThreadNameBytes);
+      if (entry.record < begin || entry.record + entry.bytes > end || entry.bytes < kHeader) FAIL("an entry of other bytes");
+      if (image->thread_name(entry.thread).size() > kThreadNameBytes) FAIL(image->thread_name(entry.thread));
     }
   }
 }

@@ -155,6 +155,24 @@ TEST_CASE("RotatingFile: it is rolled before it would grow beyond its size, unde
   CHECK((made.st_mode & 0777) == 0600);
 }
 
+TEST_CASE("RotatingFile: the mode of a file that was there is left as it is (AC-41)", "[diag][rotate]") {
+  TemporaryFolder folder;
+  folder.write("log", "there before\n");
+  REQUIRE(chmod((folder / "log").c_str(), 0640) == 0);
+  LineFile lines;
+  {
+    auto fd = open_to_append(folder / "log");
+    REQUIRE(fd);
+    RotatingFile file(folder / "log", *fd, {}, lines);
+    file.append("added\n", FileTime::now());
+    file.reopen(FileTime::now());
+  }
+  struct stat found {};
+  REQUIRE(stat((folder / "log").c_str(), &found) == 0);
+  CHECK((found.st_mode & 0777) == 0640);
+  CHECK(folder.read("log") == "there before\nadded\n");
+}
+
 TEST_CASE("RotatingFile: numbers go on over a restart, and the size is that of the file", "[diag][rotate]") {
   Log log(by_size(10));
   log.append("12345678");

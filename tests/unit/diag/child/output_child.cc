@@ -2,12 +2,15 @@
 // A process of its own for what cannot be tested inside a test program: how a process ends, forks, and
 // what it does to its stderr. First argument: the scenario; second: a log file. process_test.cc drives it.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -54,6 +57,13 @@ int fatal_with_stuck_sink() {
   fatal("nobody will read this");
 }
 
+// What the log must hold, for the test to compare.
+void tell_counts() {
+  OutputStatus sent = output_status();
+  dprintf(STDOUT_FILENO, "%llu %llu\n", static_cast<unsigned long long>(sent.records_written),
+          static_cast<unsigned long long>(sent.records_dropped));
+}
+
 int forks(int count) {
   configure(kToLogFile);
   std::atomic<bool> ends{false};
@@ -82,11 +92,8 @@ int forks(int count) {
   }
   ends = true;
   for (std::thread& t : threads) t.join();
-  OutputStatus sent = output_status();
   if (!stop_output(60s)) return 4;
-  // What the log must hold, for the test to compare.
-  dprintf(STDOUT_FILENO, "%llu %llu\n", static_cast<unsigned long long>(sent.records_written),
-          static_cast<unsigned long long>(sent.records_dropped));
+  tell_counts();
   return result;
 }
 
@@ -110,6 +117,77 @@ int fork_and_rearm() {
   waitpid(child, &status, 0);
   write_lines(1);
   stop_output(60s);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 6;
+}
+
+// A stop while the ring is full of lines, and more were refused.
+int stop_at_once() {
+  configure(kToLogFile);
+  write_lines(100'000);
+  const bool stopped = stop_output(60s);
+  tell_counts();
+  return stopped ? 0 : 2;
+}
+
+// Programs are started and end, all the time, while two threads write.
+int start_programs() {
+  configure(kToLogFile);
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([t, &ends] {
+      for (int i = 0; !ends; ++i) {
+        note("flood {} {}", t, i);
+        if (i % 100 == 0) std::this_thread::sleep_for(1ms);
+      }
+    });
+  }
+  int result = 0;
+  for (int i = 0; i < 50 && result == 0; ++i) {
+    note("program {}", i);
+    FILE* program = popen("true", "r");
+    if (program == nullptr || pclose(program) != 0) result = 3;
+  }
+  ends = true;
+  for (std::thread& t : threads) t.join();
+  note("the last");
+  if (!stop_output(60s)) return 4;
+  tell_counts();
+  return result;
+}
+
+// Signals that some function handles, but for those that the C library keeps for itself (32 and 33).
+unsigned long long handled_signals() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("SigCgt:")) return std::stoull(line.substr(7), nullptr, 16) & ~(3ull << 31);
+  }
+  _exit(97);
+}
+
+int handlers(unsigned long long at_start) {
+  set_ring_bytes(64 * 1024);
+  configure(kToLogFile);
+  write_lines(1000);
+  if (!flush_output(60s) || !stop_output(60s)) return 2;
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+  if (at_start != 0) return 3;  // the library is loaded and has written a line
+#endif
+  return handled_signals() == at_start ? 0 : 4;
+}
+
+// The first process of a container.
+int as_process_1() {
+  if (unshare(CLONE_NEWPID) != 0) return 77;
+  pid_t child = fork();
+  if (child == 0) {
+    if (getpid() != 1) _exit(3);
+    configure(kToLogFile);
+    write_lines(1000);
+    exit(0);
+  }
+  int status;
+  waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 6;
 }
 
@@ -155,6 +233,7 @@ int log_file_instead_of_stderr() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const unsigned long long handled = handled_signals();
   set_thread_name("main");
   set_throttle({.interval = std::chrono::milliseconds{0}});
   std::string_view what = argv[1];
@@ -187,6 +266,10 @@ int main(int argc, char** argv) {
   if (what == "fork") return forks(50);
 #endif
   if (what == "fork-rearm") return fork_and_rearm();
+  if (what == "stop-at-once") return stop_at_once();
+  if (what == "programs") return start_programs();
+  if (what == "handlers") return handlers(handled);
+  if (what == "process-1") return as_process_1();
   if (what == "unread-pipe") return bad_pipe(false);
   if (what == "left-pipe") return bad_pipe(true);
   if (what == "closed-stderr") return closed_stderr();

@@ -15,11 +15,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -37,6 +40,9 @@ using namespace telltale::diag;
 using namespace std::chrono_literals;
 
 namespace {
+
+// Ends the process inside malloc(), with the allocator's state and whatever locks it is called under as they are then.
+std::atomic<bool> malloc_crashes{false};
 
 constexpr DbgCtl flood_dbg{"flood"};
 constexpr DbgCtl quiet_dbg{"quiet"};
@@ -113,17 +119,41 @@ int forks() {
   return 0;
 }
 
+// Lets somebody wait until a line with a certain text has come.
+class Told : public Sink {
+ public:
+  bool write(std::string_view lines) noexcept override {
+    std::lock_guard lock(mutex_);
+    text_ += lines;
+    changed_.notify_all();
+    return true;
+  }
+  bool wait_for(std::string_view text) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 60s, [&] { return text_.find(text) != std::string::npos; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string text_;
+};
+
 // A tmpfs of 1 MiB: the third ring or so does not fit.
 int full(const std::string& folder) {
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return kSkipped;
   if (mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") != 0) return kSkipped;
+  auto told = std::make_shared<Told>();
+  set_extra_sink(told);
+  OutputConfig config;
+  config.routes.fill(kToStderr | kToExtra);
+  if (!configure_output(config) || !settle_output(60s)) return 7;
   auto on = configure_recorder({.folder = folder + "/recorder"});
   if (!on) {
     std::fprintf(stderr, "%s\n", on.error().c_str());
     return 5;
   }
   if (!set_recorder_tags("flood")) return 6;
-  if (!configure_output({})) return 7;
   std::vector<std::thread> threads;
   std::atomic<int> ready{0};
   for (int t = 0; t < 6; ++t) {
@@ -136,12 +166,20 @@ int full(const std::string& folder) {
     });
   }
   for (auto& thread : threads) thread.join();
-  std::this_thread::sleep_for(300ms);  // the backend looks for troubles each 100 ms
+  const bool heard = told->wait_for("are in private memory");
   stop_output(1s);
-  return 0;
+  return heard ? 0 : 9;
 }
 
 }  // namespace
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+extern "C" void* __libc_malloc(std::size_t bytes);
+extern "C" void* malloc(std::size_t bytes) {
+  if (malloc_crashes.load(std::memory_order_relaxed)) *static_cast<volatile int*>(nullptr) = 1;
+  return __libc_malloc(bytes);
+}
+#endif
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
@@ -176,6 +214,10 @@ int main(int argc, char** argv) {
   start_floods();
   wait_for(20'000);
   if (scenario == "kill") raise(SIGKILL);
+  if (scenario == "malloc") {
+    malloc_crashes = true;
+    for (int n = 0;; ++n) RuntimeControl one("flood_" + std::to_string(n));  // under the registry's lock, at times
+  }
   if (scenario == "segv") *static_cast<volatile int*>(nullptr) = 1;
   if (scenario == "core") {
     rlimit all{RLIM_INFINITY, RLIM_INFINITY};
