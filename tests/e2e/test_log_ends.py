@@ -53,8 +53,8 @@ def test_a_worker_makes_no_call_on_a_sinks_descriptor(start_daemon, tt_origin, t
     daemon = start_daemon(origin_port=tt_origin.port, arguments=["-T", ".*"], read_stderr=False, records={
         "exec_thread": {"limit": 1}, "telltale": {"recorder": {"tags": "."}},
         "diags": {"output": {level: "ELB" for level in ("debug", "note", "warning", "error", "status")}}})
+    get(daemon.port, "/bytes/10")  # the worker has its name and its rings
     worker = next(tid for tid, name in threads(daemon.process.pid).items() if name.startswith("worker-"))
-    get(daemon.port, "/bytes/10")  # it has its rings
     calls = tmp_path / "calls"
     with open(tmp_path / "words", "wb") as words:
         watching = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", "strace", "-y", "-p", worker, "-o", calls],
