@@ -414,6 +414,7 @@ void Backend::write_lane(Lane& lane) {
 void Backend::tell_of_failures() {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     Lane& lane = lanes_[i];
+    if (lane.entries != nullptr && i != kExtraLane) continue;  // they say it themselves: tell_notices()
     const bool fails = lane.failures >= kFailuresTold;
     if (fails == lane.told || (!fails && lane.failures > 0)) continue;
     lane.told = fails;
