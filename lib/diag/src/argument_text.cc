@@ -32,7 +32,7 @@ char* put_plain_argument(char* at, const Argument& a) noexcept {
 }
 
 void append_argument(TextBuffer& out, const Argument& a) {
-  if (a.kind == Kind::kString) {
+  if (a.kind == Kind::kString || a.kind == Kind::kLines) {
     append_escaped(out, a.as_string);
     if (a.lost_bytes == 0) return;
     char* at = out.room(kPlainArgumentBytesMax + 16);

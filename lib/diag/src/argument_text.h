@@ -12,7 +12,7 @@ namespace telltale::diag {
 inline constexpr std::size_t kPlainArgumentBytesMax = 32;
 
 // Whether its text is of printable ASCII, and short, whatever its value.
-constexpr bool is_plain(Kind kind) noexcept { return kind != Kind::kString && kind != Kind::kChar; }
+constexpr bool is_plain(Kind kind) noexcept { return kind != Kind::kString && kind != Kind::kChar && kind != Kind::kLines; }
 // Writes it at `at`, where there is room for kPlainArgumentBytesMax, and returns its end. REQUIRES: is_plain(kind).
 char* put_plain_argument(char* at, const Argument& argument) noexcept;
 

@@ -55,7 +55,8 @@ void count_lost(Lane& lane, std::uint64_t entries, bool asked) {
 
 void Backend::write_entry(RouteBits lanes, const LineHead& head, RecordReader arguments, LineOrigin origin) {
   RecordReader for_text = arguments;
-  hand_out_entry(lanes, entries_.make(head, writer_.text(head.origin.format, for_text, false), arguments), origin);
+  const std::string_view text = writer_.text(head.origin.format, for_text, false);
+  hand_out_entry(lanes, entries_.make(head, text, writer_.lines_bytes(), arguments), origin);
 }
 
 void Backend::hand_out_entry(RouteBits lanes, const Entry& entry, LineOrigin origin) {

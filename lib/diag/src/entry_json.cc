@@ -12,16 +12,16 @@ namespace telltale::diag {
 
 namespace {
 
-// `text` is escaped already: what is left is what JSON takes for itself.
+// `text` is escaped already: what is left is what JSON takes for itself, and the ends of lines.
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
-    const std::size_t run = std::min(text.find_first_of("\"\\"), text.size());
+    const std::size_t run = std::min(text.find_first_of("\"\\\n"), text.size());
     out.append(text.substr(0, run));
     text.remove_prefix(run);
     if (text.empty()) break;
     out += '\\';
-    out += text[0];
+    out += text[0] == '\n' ? 'n' : text[0];
     text.remove_prefix(1);
   }
   out += '"';

@@ -51,7 +51,7 @@ EntryMaker::Field EntryMaker::keep(const Argument& a) {
   return field;
 }
 
-void EntryMaker::begin(const LineHead& head, std::string_view text) {
+void EntryMaker::begin(const LineHead& head, std::string_view text, std::size_t lines_bytes) {
   text_.clear();
   field_parts_.clear();
   entry_ = {};
@@ -68,7 +68,9 @@ void EntryMaker::begin(const LineHead& head, std::string_view text) {
   parts_[kThread] = keep(head.thread);
   parts_[kPlugin] = keep(head.plugin);
   parts_[kClient] = keep(head.client);
-  parts_[kMessage] = keep(text);
+  const std::size_t message = text_.size();
+  append_escaped_lines(text_, text, lines_bytes);
+  parts_[kMessage] = {message, text_.size() - message};
 }
 
 const Entry& EntryMaker::end() {
@@ -86,8 +88,8 @@ const Entry& EntryMaker::end() {
   return entry_;
 }
 
-const Entry& EntryMaker::make(const LineHead& head, std::string_view text, RecordReader arguments) {
-  begin(head, text);
+const Entry& EntryMaker::make(const LineHead& head, std::string_view text, std::size_t lines_bytes, RecordReader arguments) {
+  begin(head, text, lines_bytes);
   for (Argument a; arguments.next(a);) {
     if (!a.name.empty()) field_parts_.push_back(keep(a));
   }
@@ -95,7 +97,7 @@ const Entry& EntryMaker::make(const LineHead& head, std::string_view text, Recor
 }
 
 const Entry& EntryMaker::make(const LineHead& head, std::string_view text) {
-  begin(head, text);
+  begin(head, text, 0);
   return end();
 }
 

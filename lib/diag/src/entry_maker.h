@@ -19,9 +19,9 @@ namespace telltale::diag {
 
 class EntryMaker {
  public:
-  // `text`: what LineWriter::text() makes without fields, not yet escaped. `arguments`: the record's, as they were for
+  // `text`: what LineWriter::text() makes without fields, not yet escaped, and its lines_bytes(). `arguments`: the record's, as they were for
   // that; the named ones become the entry's fields.
-  const Entry& make(const LineHead& head, std::string_view text, RecordReader arguments);
+  const Entry& make(const LineHead& head, std::string_view text, std::size_t lines_bytes, RecordReader arguments);
   // Of what is no record.
   const Entry& make(const LineHead& head, std::string_view text);
 
@@ -36,7 +36,7 @@ class EntryMaker {
   };
   enum { kTag, kFile, kFunction, kModule, kThread, kPlugin, kClient, kMessage, kParts };
 
-  void begin(const LineHead& head, std::string_view text);
+  void begin(const LineHead& head, std::string_view text, std::size_t lines_bytes);
   const Entry& end();
   Part keep(std::string_view text);
   Field keep(const Argument& field);

@@ -34,8 +34,11 @@ Last& last_of(Lines& all, std::uint32_t history) {
   return all.by_history[history - 1];
 }
 
+// Of a record of several lines the first.
+std::string_view first(std::string_view line) { return line.substr(0, line.find('\n')); }
+
 std::string cut(std::string_view line) {
-  if (line.ends_with('\n')) line.remove_suffix(1);
+  line = first(line);
   if (line.size() <= kLastLineBytesMax) return std::string(line);
   // Not inside a UTF-8 sequence.
   std::size_t end = kLastLineBytesMax;
@@ -58,14 +61,15 @@ std::string line_of(const Last& last) {
   head.plugin = plugin;
   LineWriter writer;
   std::string line;
-  writer.append(line, head, last.show, writer.text(head.origin.format, arguments));
+  const std::string_view text = writer.text(head.origin.format, arguments);
+  writer.append(line, head, last.show, text, writer.lines_bytes());
   return line;
 }
 
 }  // namespace
 
 void keep_last_line(std::uint32_t history, std::string_view line) {
-  if (line.ends_with('\n')) line.remove_suffix(1);
+  line = first(line);
   Lines& all = lines();
   std::lock_guard guard(all.mutex);
   Last& last = last_of(all, history);

@@ -78,6 +78,17 @@ void append_bad_format(std::string& out, std::string_view why, std::string_view 
   out += ']';
 }
 
+// Calls each(line, is it the first).
+template <class Each>
+void for_each_line(std::string_view text, std::size_t lines_bytes, Each each) {
+  const std::string_view lines = text.substr(0, lines_bytes);
+  std::size_t begin = 0;
+  for (std::size_t end; (end = lines.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
+    each(text.substr(begin, end - begin), begin == 0);
+  }
+  each(text.substr(begin), begin == 0);
+}
+
 }  // namespace
 
 Origin read_own_origin(RecordReader& arguments) {
@@ -99,10 +110,13 @@ std::string_view LineWriter::text(std::string_view format, RecordReader& argumen
   std::array<std::string_view, kArgumentsMax> names;
   std::deque<std::string> keep;
   std::size_t positional = 0, all = 0;
+  bool several = false;
   for (Argument a; all < kArgumentsMax && arguments.next(a); ++all) {
     names[all] = a.name;
     args[all] = format_argument(a, keep);
-    if (a.name.empty()) positional = all + 1;
+    if (!a.name.empty()) continue;
+    positional = all + 1;
+    several = all == 0 && a.kind == Kind::kLines && format == "{}";
   }
   fmt::format_args list(args.data(), static_cast<int>(positional));
   try {
@@ -111,6 +125,7 @@ std::string_view LineWriter::text(std::string_view format, RecordReader& argumen
     text_.clear();
     append_bad_format(text_, e.what(), format, list, positional);
   }
+  lines_bytes_ = several ? text_.size() : 0;
   for (std::size_t i = positional; with_fields && i < all; ++i) {
     text_.append(" ").append(names[i]).append("=");
     format_bounded(text_, "{}", fmt::format_args(&args[i], 1));
@@ -218,18 +233,37 @@ void append_ids(TextBuffer& out, const LineHead& head) {
   }
 }
 
-void LineWriter::append(TextBuffer& out, const LineHead& head, ShowLocation show, std::string_view text) {
+void append_lines(TextBuffer& out, std::size_t line_at, std::string_view text, std::size_t lines_bytes) {
+  const std::size_t before = out.size() - line_at;
+  for_each_line(text, lines_bytes, [&](std::string_view line, bool first) {
+    if (!first) {
+      char* at = out.room(before);
+      out.end_at(std::copy_n(out.view().data() + line_at, before, at));
+    }
+    append_escaped(out, line);
+    out += '\n';
+  });
+}
+
+void append_escaped_lines(std::string& out, std::string_view text, std::size_t lines_bytes) {
+  for_each_line(text, lines_bytes, [&](std::string_view line, bool first) {
+    if (!first) out += '\n';
+    append_escaped(out, line);
+  });
+}
+
+void LineWriter::append(TextBuffer& out, const LineHead& head, ShowLocation show, std::string_view text, std::size_t lines_bytes) {
+  const std::size_t line_at = out.size();
   append_beginning(out, head);
   append_origin(out, head.level, head.origin, show);
   append_ids(out, head);
   out += ' ';
-  append_escaped(out, text);
-  out += '\n';
+  append_lines(out, line_at, text, lines_bytes);
 }
 
-void LineWriter::append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text) {
+void LineWriter::append(std::string& out, const LineHead& head, ShowLocation show, std::string_view text, std::size_t lines_bytes) {
   line_.clear();
-  append(line_, head, show, text);
+  append(line_, head, show, text, lines_bytes);
   out += line_.view();
 }
 

@@ -68,10 +68,15 @@ std::string step_text(std::int64_t step_ns) {
 }
 
 std::string_view LogLineWriter::text(const LogEvent& event, bool with_fields) {
+  lines_bytes_ = 0;
   switch (event.kind) {
     case LogEventKind::kRecord: {
       RecordReader arguments = record_arguments(event);
-      if (modest(event.head.origin.format, arguments)) return lines_.text(event.head.origin.format, arguments, with_fields);
+      if (modest(event.head.origin.format, arguments)) {
+        const std::string_view words = lines_.text(event.head.origin.format, arguments, with_fields);
+        lines_bytes_ = lines_.lines_bytes();
+        return words;
+      }
       own_text_ = fmt::format("[bad format: too wide] {}", event.head.origin.format);
       return own_text_;
     }
@@ -85,12 +90,13 @@ std::string_view LogLineWriter::text(const LogEvent& event, bool with_fields) {
 }
 
 void LogLineWriter::append(std::string& out, const LogEvent& event, ShowLocation show) {
-  lines_.append(out, event.head, show, text(event, true));
+  const std::string_view words = text(event, true);
+  lines_.append(out, event.head, show, words, lines_bytes_);
 }
 
 void LogLineWriter::append_json(std::string& out, const LogEvent& event) {
   const std::string_view words = text(event, false);
-  Entry entry = event.kind == LogEventKind::kRecord ? entries_.make(event.head, words, record_arguments(event))
+  Entry entry = event.kind == LogEventKind::kRecord ? entries_.make(event.head, words, lines_bytes_, record_arguments(event))
                                                     : entries_.make(event.head, words);
   entry.lost = event.lost;
   json_.append(out, entry);

@@ -39,6 +39,7 @@ class LogLineWriter {
   EntryMaker entries_;
   EntryJson json_;
   std::string own_text_;
+  std::size_t lines_bytes_ = 0;  // of the last text(): see LineWriter
 };
 
 }  // namespace telltale::diag

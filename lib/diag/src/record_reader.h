@@ -83,7 +83,8 @@ inline bool RecordReader::take_value(Kind kind, Argument& a) noexcept {
       a.as_bool = byte != 0;
       return true;
     }
-    case Kind::kString: {
+    case Kind::kString:
+    case Kind::kLines: {
       std::uint32_t kept;
       return take(&kept, 4) && take(&a.lost_bytes, 4) && take(a.as_string, kept);
     }

@@ -16,13 +16,18 @@ SiteLine::SiteLine(const Origin& origin, Level level, ShowLocation show)
 }
 
 void SiteLine::append(TextBuffer& out, LineWriter& writer, const LineHead& head, RecordReader arguments) const {
+  const std::size_t line_at = out.size();
   writer.append_beginning(out, head);
   out.end_at(put_in_steps(out.room(origin_.size()), origin_.data(), origin_bytes_));
   append_ids(out, head);
   out += ' ';
   RecordReader again = arguments;
-  if (!split_.usable() || !split_.append(out, arguments)) append_escaped(out, writer.text(format_, again));
-  out += '\n';
+  if (split_.usable() && split_.append(out, arguments)) {
+    out += '\n';
+  } else {
+    const std::string_view text = writer.text(format_, again);
+    append_lines(out, line_at, text, writer.lines_bytes());
+  }
 }
 
 }  // namespace telltale::diag

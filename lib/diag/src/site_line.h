@@ -16,7 +16,7 @@ class SiteLine {
   SiteLine(const Origin& origin, Level level, ShowLocation show);
   bool is_for(Level level, ShowLocation show) const noexcept { return level_ == level && show_ == show; }
 
-  // Appends one whole line, ended by '\n'. The level and the origin of `head` are not looked at.
+  // Appends one whole line, ended by '\n', or several (line.h). The level and the origin of `head` are not looked at.
   void append(TextBuffer& out, LineWriter& writer, const LineHead& head, RecordReader arguments) const;
 
  private:

@@ -43,7 +43,8 @@ std::string_view SiteLines::line(const LineHead& head, const RecordHeader& heade
   } else {
     LineHead whole = head;
     whole.origin = read_origin(header, arguments);
-    writer_.append(lines_, whole, show, writer_.text(whole.origin.format, arguments));
+    const std::string_view text = writer_.text(whole.origin.format, arguments);
+    writer_.append(lines_, whole, show, text, writer_.lines_bytes());
   }
   return lines_.from(last_at_);
 }

@@ -54,6 +54,7 @@ class Border {
   // Of a value that is_plain() is not.
   bool pass(const Argument& a) noexcept {
     if (a.kind == Kind::kChar) return pass(std::string_view(&a.as_char, 1));
+    if (a.kind == Kind::kLines) return false;  // not one line
     const bool good = pass(a.as_string);
     if (a.lost_bytes != 0) open_ = false;
     return good;

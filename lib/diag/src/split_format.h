@@ -6,7 +6,7 @@
 // the replacement fields is escaped once; of what is put in, numbers need no escaping and strings are looked at
 // while they are copied. The result is LineWriter::text(), escaped, to the byte.
 //
-// Whatever is not plain ("{1} {0}", "{:{}}", an argument that is missing, a value out of all proportion) is refused:
+// Whatever is not plain ("{1} {0}", "{:{}}", an argument that is missing, a value out of all proportion, several lines) is refused:
 // not usable(), or append() returns false. Then the other way is gone. A field with a specification ("{:.3f}") is
 // left to fmt by itself.
 //

@@ -73,6 +73,8 @@ class Table : public EntrySink {
   bool refusing_ = false;
 };
 
+struct Dump {};
+
 // All levels go to a Table.
 class ToTable {
  public:
@@ -101,6 +103,39 @@ const SinkState& extra_sink(const OutputStatus& status) {
 }
 
 }  // namespace
+
+template <>
+struct fmt::formatter<Dump> : fmt::formatter<std::string_view> {
+  auto format(const Dump&, format_context& c) const { return fmt::format_to(c.out(), "A: \x01\nB: \"2\""); }
+};
+template <>
+inline constexpr bool telltale::diag::is_lines<Dump> = true;
+
+TEST_CASE("EntrySink: a record of several lines is one entry, as many whole lines of text, and one object", "[diag][entry]") {
+  const CleanDebug debug;
+  REQUIRE(set_base({.mode = Mode::kOn, .tags = "entry_test"}));
+  std::string json;
+  {
+    ToTable to;
+    Dbg(entry_dbg, "{}", Dump{}, field("why", "a\nb"));
+    const std::vector<Kept> all = to.table->take();
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].message == "A: \\x01\nB: \"2\"");
+    CHECK(all[0].fields == std::vector<std::string>{"why=a\\nb"});
+    Entry e;
+    e.message = all[0].message;
+    EntryJson().append(json, e);
+  }
+  CHECK(json.ends_with("\"text\":\"A: \\\\x01\\nB: \\\"2\\\"\"}\n"));
+  Capture capture(ShowLocation::kNever);
+  Dbg(entry_dbg, "{}", Dump{}, field("why", "a\nb"));
+  const std::vector<std::string> lines = capture.lines();
+  REQUIRE(lines.size() == 2);
+  const std::size_t text = lines[0].find("A: ");
+  CHECK(lines[0].substr(text) == "A: \\x01");
+  CHECK(lines[1].substr(text) == "B: \"2\" why=a\\nb");
+  CHECK(lines[0].substr(0, text) == lines[1].substr(0, text));
+}
 
 TEST_CASE("EntrySink: is given a debug line's parts, fields apart from the message", "[diag][entry]") {
   const CleanDebug debug;

@@ -38,6 +38,15 @@ template <>
 struct fmt::formatter<Thrower> : fmt::formatter<std::string_view> {
   auto format(const Thrower&, format_context& c) const -> decltype(c.out()) { throw std::runtime_error("no"); }
 };
+struct Dump {
+  const char* text;
+};
+template <>
+struct fmt::formatter<Dump> : fmt::formatter<std::string_view> {
+  auto format(const Dump& d, format_context& c) const { return fmt::format_to(c.out(), "{}", d.text); }
+};
+template <>
+inline constexpr bool telltale::diag::is_lines<Dump> = true;
 template <>
 inline constexpr std::size_t telltale::diag::eager_bytes_max<Block> = 16384;
 
@@ -237,10 +246,42 @@ TEST_CASE("RecordReader: a record that ends inside an argument ends the walk the
 TEST_CASE("RecordReader: an unknown kind ends the walk", "[diag][line]") {
   RecordBytes record(1);
   std::vector<char> bytes(record.data(), record.data() + record.header().size_bytes);
-  for (int kind : {0, 9, 255}) {
+  for (int kind : {0, 10, 255}) {
     bytes[sizeof(RecordHeader)] = static_cast<char>(kind);
     RecordReader reader(bytes.data(), record.header());
     Argument a;
     CHECK_FALSE(reader.next(a));
   }
+}
+
+namespace {
+
+template <class... A>
+std::string lines_of(std::string_view format, const A&... a) {
+  RecordBytes record(a...);
+  RecordReader arguments(record.data(), record.header());
+  LineWriter writer;
+  std::string out;
+  const std::string_view text = writer.text(format, arguments);
+  writer.append(out, whole_head(), ShowLocation::kDebugLines, text, writer.lines_bytes());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("Line: a dump becomes one line per line of it, each with all that stands before the text", "[diag][line]") {
+  const std::string head = line_of(whole_head(), "");
+  const std::string before = head.substr(0, head.size() - 1);
+  CHECK(lines_of("{}", Dump{"a: 1\nb: 2\x1b\nc: 3"}) == before + "a: 1\n" + before + "b: 2\\x1b\n" + before + "c: 3\n");
+  CHECK(lines_of("{}", Dump{"a"}, field("status", 200)) == before + "a status=200\n");
+  CHECK(lines_of("{}", Dump{""}) == before + "\n");
+}
+
+TEST_CASE("Line: a line feed elsewhere than in a dump alone never begins a line", "[diag][line]") {
+  const std::string head = line_of(whole_head(), "");
+  const std::string before = head.substr(0, head.size() - 1);
+  CHECK(lines_of("{}", "a\nb") == before + "a\\nb\n");
+  CHECK(lines_of("{} {}", Dump{"a\nb"}, 1) == before + "a\\nb 1\n");
+  CHECK(lines_of("got {}", Dump{"a\nb"}) == before + "got a\\nb\n");
+  CHECK(lines_of("{}", Dump{"a"}, field("text", "x\ny")) == before + "a text=x\\ny\n");
 }

@@ -17,13 +17,33 @@ void check_same(const LineHead& head, ShowLocation show, const RecordBytes& reco
   LineWriter writer;
   RecordReader arguments(record.data(), header);
   std::string from_scratch;
-  writer.append(from_scratch, head, show, writer.text(head.origin.format, arguments));
+  const std::string_view text = writer.text(head.origin.format, arguments);
+  writer.append(from_scratch, head, show, text, writer.lines_bytes());
   TextBuffer out;
   SiteLine(head.origin, head.level, show).append(out, writer, head, RecordReader(record.data(), header));
   CHECK(out.view() == from_scratch);
 }
 
+struct Dump {};
+
 }  // namespace
+
+template <>
+struct fmt::formatter<Dump> : fmt::formatter<std::string_view> {
+  auto format(const Dump&, format_context& c) const { return fmt::format_to(c.out(), "a: 1\nb: \x01"); }
+};
+template <>
+inline constexpr bool telltale::diag::is_lines<Dump> = true;
+
+TEST_CASE("SiteLine: a record of several lines is as from scratch", "[diag][line]") {
+  LineHead head;
+  head.thread = "worker-0";
+  for (std::string_view format : {"{}", "dump {}", "{:>9}"}) {
+    head.origin = {"http_hdrs", format, "a.cc", "run", 95};
+    RecordBytes record(Dump{}, field("why", "x\ny"));
+    check_same(head, ShowLocation::kDebugLines, record, record.header());
+  }
+}
 
 TEST_CASE("SiteLine: every part, there or not, plain or not, is as in a line made from scratch", "[diag][line]") {
   RecordBytes record(7, "host\n", 0.25, field("status", 200));

@@ -9,7 +9,8 @@
 //
 // An argument in a record: one Kind byte, then its payload (integers, double, pointer: 8 bytes; bool,
 // char: 1; string: u32 stored bytes, u32 lost bytes, then the bytes, no terminator). A field() puts
-// Kind::kField, one length byte and its name in front. Native byte order.
+// Kind::kField, one length byte and its name in front. A text of several lines (is_lines) is stored as
+// Kind::kLines, else like a string. Native byte order.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +24,7 @@
 
 namespace telltale::diag {
 
-enum class Kind : std::uint8_t { kSigned = 1, kUnsigned, kFloat, kBool, kChar, kPointer, kString, kField };
+enum class Kind : std::uint8_t { kSigned = 1, kUnsigned, kFloat, kBool, kChar, kPointer, kString, kField, kLines };
 
 inline constexpr std::size_t kStringBytesMax = 1024;   // of one string argument; the rest is counted as lost
 inline constexpr std::size_t kRecordBytesMax = 65536;  // of one whole record
@@ -32,6 +33,12 @@ inline constexpr std::size_t kFieldNameBytesMax = 64;
 // The most bytes a type formatted at the call may take; specialise for header blocks and the like.
 template <class T>
 inline constexpr std::size_t eager_bytes_max = kStringBytesMax;
+
+// True for a type that prints several lines with '\n' between them, as a dump of a header does, in which a '\n' is
+// nothing else. As the only argument of "{}" it becomes so many whole lines of the text sinks, each with the record's
+// time, tag and ids, written together; other sinks keep the record whole.
+template <class T>
+inline constexpr bool is_lines = false;
 
 // A value of a type that is formatted at the call. Refers to the caller's object.
 template <class T>
@@ -215,6 +222,7 @@ char* put(char* at, const Eager<T>& e) {
     size = kept = kThrew.copy(text, kThrew.size());
   }
   argument_detail::put_string_head(at, static_cast<std::uint32_t>(kept), static_cast<std::uint32_t>(size - kept));
+  if constexpr (is_lines<T>) *at = static_cast<char>(Kind::kLines);
   return text + kept;
 }
 template <class S>

@@ -11,7 +11,7 @@
 //   telltale::diag::set_extra_sink(std::make_shared<Table>());
 //
 // All text is as in lines: valid UTF-8, without line ends and control characters, a backslash as `\\` (the table is in
-// docs/diagnostics.md).
+// docs/diagnostics.md). Only the message of a record of several lines (a header's dump) has a '\n' between each two.
 //
 // **Thread safety:** an EntrySink is called by the backend only, one call at a time.
 
@@ -42,7 +42,7 @@ struct Entry {
   std::string_view tag, file, function, module, thread, plugin;
   std::string_view client;  // its address
   std::uint64_t connection = 0, transaction = 0;
-  std::string_view message;  // without the fields
+  std::string_view message;  // without the fields; perhaps of several lines
   std::span<const EntryField> fields;
   std::uint64_t lost = 0;  // of an entry that tells of a loss: how many are missing
 };
