@@ -10,6 +10,7 @@
 #include "backend_wake.h"
 #include "ring_table.h"
 #include "route.h"
+#include "secret_values.h"
 #include "tag_table.h"
 #include "throttle.h"
 #include "ticks.h"
@@ -119,6 +120,13 @@ char* begin_located(std::string_view tag, Level level, std::size_t room_bytes) n
 
 void end_record(char* end, std::uint8_t argument_count) noexcept {
   Ring* ring = tl_open_ring;
+  if (secret_values_armed.load(std::memory_order_relaxed)) [[unlikely]] {
+    end = mask_open_record(*ring, end, argument_count);
+    if (end == nullptr) {
+      if (ring != tl_ring && tl_ring != nullptr) tl_ring->let_go();
+      return;
+    }
+  }
   char* start = ring->open_record();
   std::size_t bytes = whole(static_cast<std::size_t>(end - start));
   auto* header = reinterpret_cast<RecordHeader*>(start);

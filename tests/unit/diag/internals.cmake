@@ -2,7 +2,7 @@
 # Parts of the library that are tested by themselves; the library does not export them. None has state
 # that must be one with the library's.
 foreach(part file_compressor file_sink glob journal_encoder journal_sender journal_stream move_file patient_write ring rotating_file rotating_file_tidy rule
-        rule_list rule_parser sink_losses stream_sink throttle_table ticks)
+        rule_list rule_parser secret_matcher sink_losses stream_sink throttle_table ticks)
   target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/lib/diag/src/${part}.cc)
 endforeach()
 target_sources(unit_diag PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/journal_receiver.cc)
