@@ -43,7 +43,7 @@ void append_number(TextBuffer& out, std::uint64_t n) { out.end_at(put_number(out
 
 // `keep` holds the text of strings that are shown with what they lost.
 fmt::basic_format_arg<fmt::format_context> format_argument(const Argument& a, std::deque<std::string>& keep) {
-  if (a.kind != Kind::kString || a.lost_bytes == 0) return format_argument(a);
+  if (a.lost_bytes == 0) return format_argument(a);
   return format_value(std::string_view(keep.emplace_back(fmt::format("{}...[+{} bytes]", a.as_string, a.lost_bytes))));
 }
 
