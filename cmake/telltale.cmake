@@ -35,10 +35,11 @@ function(telltale_library name)
   target_link_libraries(telltale_${name} PUBLIC telltale_flags ${arg_LINK})
 endfunction()
 
-# telltale_unit_tests(AREA LINK lib ...): every *.cc of the calling folder becomes one Catch2 program,
-# build/.../tests/unit_AREA, run by ctest as unit_AREA. Files cannot be forgotten.
+# telltale_unit_tests(AREA LINK lib ... APART tag ...): every *.cc of the calling folder becomes one Catch2 program,
+# build/.../tests/unit_AREA, run by ctest as unit_AREA. Files cannot be forgotten. Where the program takes long, tests
+# with one of the tags of APART are run as unit_AREA_apart beside the others.
 function(telltale_unit_tests area)
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;APART" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   add_executable(unit_${area} ${sources})
   target_include_directories(unit_${area} PRIVATE ${CMAKE_SOURCE_DIR})
@@ -46,6 +47,16 @@ function(telltale_unit_tests area)
   # Two thirds of the compiler's time of -O2; what is tested is compiled as it is shipped.
   target_compile_options(unit_${area} PRIVATE $<$<CONFIG:Release>:-O1>)
   set_target_properties(unit_${area} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_test(NAME unit_${area} COMMAND unit_${area})
-  set_tests_properties(unit_${area} PROPERTIES LABELS unit TIMEOUT 300)
+  set(tests unit_${area})
+  if(arg_APART)
+    list(TRANSFORM arg_APART REPLACE "(.+)" "[\\1]")
+    list(JOIN arg_APART "," apart)
+    list(JOIN arg_APART "~" others)
+    add_test(NAME unit_${area} COMMAND unit_${area} "~${others}")
+    add_test(NAME unit_${area}_apart COMMAND unit_${area} "${apart}")
+    list(APPEND tests unit_${area}_apart)
+  else()
+    add_test(NAME unit_${area} COMMAND unit_${area})
+  endif()
+  set_tests_properties(${tests} PROPERTIES LABELS unit TIMEOUT 300)
 endfunction()

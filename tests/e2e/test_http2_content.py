@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Content over HTTP/2 in both directions: flow control, back pressure, resets, and how connections end."""
+import contextlib
 import re
 import socket
 import threading
@@ -251,15 +252,21 @@ def test_a_client_that_is_slow_but_takes_something_is_not_given_up(start_daemon,
     windows = h2.settings(INITIAL_WINDOW_SIZE=2**31 - 1) + h2.window_update(0, 2**31 - 1 - 65535)
     with Http2(daemon.port, first=h2.PREFACE + windows) as client:
         client.request(1, "/bytes/8000000?cc=no-store")
-        client._in = read_slowly(client.socket, 3.5)
+        client._in = read_slowly(client.socket, 2.5)
         assert client.reply(1, open_windows=False).content == pattern(8000000)
 
 
 def test_a_zero_window_ends_by_the_time_out(start_daemon, tt_origin):
     daemon = start_daemon(origin_port=tt_origin.port, records={"http": {"transaction_no_activity_timeout_in": 1}})
-    for path in ("/bytes/2000", "/bytes/2000", "/chunked/200000?cc=no-store"):  # a miss, a hit, a stream
-        with Http2(daemon.port, first=h2.PREFACE + h2.settings(INITIAL_WINDOW_SIZE=0)) as client:
-            client.request(1, path)
+    with Http2(daemon.port) as client:
+        client.request(1, "/bytes/2000")
+        assert client.reply(1).content == pattern(2000)
+    with contextlib.ExitStack() as ends:
+        clients = []
+        for path in ("/bytes/2001", "/bytes/2000", "/chunked/200000?cc=no-store"):  # a miss, a hit, a stream
+            clients.append(ends.enter_context(Http2(daemon.port, first=h2.PREFACE + h2.settings(INITIAL_WINDOW_SIZE=0))))
+            clients[-1].request(1, path)
+        for client in clients:
             reply = client.reply(1)
             assert (reply.status, reply.content, reply.reset) == (200, b"", h2.CANCEL)
 

@@ -445,7 +445,7 @@ def test_a_followed_client_that_is_not_served_is_a_failure(answer, why):
     (CLIENT, "kept + counted drops = produced"), (RECORDER, "each thread's newest lines are all there"),
 ])
 def test_no_line_is_lost_uncounted_while_it_is_measured(name, fact):
-    done = load("--debug", name, "--rounds", "2", "--requests", "6400", "--share-core",
+    done = load("--debug", name, "--rounds", "1", "--requests", "6400", "--share-core",
                 env={**os.environ, "TELLTALE_BUILD": str(BUILD)})
     assert done.returncode == 0, done.stderr
     judged = [line for line in done.stdout.splitlines() if f"{name}" in line and fact in line]

@@ -412,7 +412,7 @@ def test_a_client_that_is_slow_but_takes_something_is_not_given_up(start_daemon,
     daemon = start_daemon(origin_port=tt_origin.port, records={"http": {"transaction_no_activity_timeout_in": 1}})
     with Connection(daemon.port) as client:
         client.send(request_bytes("GET", "/bytes/8000000?cc=no-store", f"127.0.0.1:{daemon.port}"))
-        client._in = read_slowly(client.socket, 3.5)
+        client._in = read_slowly(client.socket, 2.5)
         assert client.response().content == pattern(8000000)
 
 

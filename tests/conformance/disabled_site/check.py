@@ -114,6 +114,23 @@ def can_link_lto(compiler, linker, folder):
     return linked.returncode == 0 and "nothing" in run("nm", "-D", folder / "nothing.so")
 
 
+class Objects:
+    """sites.cc and main.cc as objects: each is compiled once with the same flags, however often it is linked."""
+
+    def __init__(self, compiler, include, folder):
+        self._common = [compiler, "-std=c++20", "-O2", "-g0", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden",
+                        "-fvisibility-inlines-hidden", "-I", include]
+        self._folder = folder
+        self._made = {}
+
+    def __call__(self, source, *flags):
+        made = self._made.get((source, flags))
+        if made is None:
+            made = self._made[source, flags] = self._folder / f"{len(self._made)}.o"
+            run(*self._common, *flags, "-c", HERE / source, "-o", made)
+        return made
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--include", required=True)
@@ -126,26 +143,28 @@ def main():
             sys.exit(f"{program} is missing; its package is in cmake/deps.cmake")
     with tempfile.TemporaryDirectory() as folder:
         for compiler in options.compilers:
-            common = [compiler, "-std=c++20", "-O2", "-g0", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden",
-                      "-fvisibility-inlines-hidden", "-I", options.include, HERE / "sites.cc"]
+            objects = Objects(compiler, options.include, pathlib.Path(folder))
+            libraries = [options.library, "-lfmt"]
             program = pathlib.Path(folder) / "program"
-            run(*common, HERE / "main.cc", "-fPIE", "-pie", "-o", program, options.library, "-lfmt",
+            run(compiler, "-pie", objects("sites.cc", "-fPIE"), objects("main.cc", "-fPIE"), "-o", program, *libraries,
                 f"-Wl,-rpath,{pathlib.Path(options.library).parent}")
             library = pathlib.Path(folder) / "library.so"
-            run(*common, "-fPIC", "-shared", "-o", library, options.library, "-lfmt")
+            run(compiler, "-shared", objects("sites.cc", "-fPIC"), "-o", library, *libraries)
             check(compiler, "executable", program)
             check(compiler, "library", library)
             check_not_unique(library)
             combinations = []
             for linker in LINKERS:
-                run(*common, "-fPIC", "-shared", "-ffunction-sections", f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library,
-                    options.library, "-lfmt")
+                collecting = [f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library, *libraries]
+                run(compiler, "-shared", objects("sites.cc", "-fPIC", "-ffunction-sections"), *collecting)
                 check_listed(compiler, f"library linked by {linker} with garbage collection", library)
                 if not can_link_lto(compiler, linker, pathlib.Path(folder)):
                     continue
-                for kind, flags in (("library", ("-fPIC", "-shared")), ("executable", ("-fPIE", "-pie", "-rdynamic", HERE / "main.cc"))):
-                    run(*common, *flags, "-flto", "-ffunction-sections", f"-fuse-ld={linker}", "-Wl,--gc-sections", "-o", library,
-                        options.library, "-lfmt")
+                whole = ("-flto", "-ffunction-sections")
+                for kind, sources, position, flags in (("library", ("sites.cc",), "-fPIC", ("-shared",)),
+                                                       ("executable", ("sites.cc", "main.cc"), "-fPIE", ("-pie", "-rdynamic"))):
+                    run(compiler, "-O2", position, *flags, *whole, *(objects(source, position, *whole) for source in sources),
+                        *collecting)
                     check_listed(compiler, f"{kind} linked by {linker} with LTO and garbage collection", library)
                 combinations.append(linker)
             if not combinations:

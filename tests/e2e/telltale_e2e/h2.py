@@ -66,9 +66,15 @@ class Reply:
         self.status = None
         self.fields = []
         self.interim = []  # status codes
-        self.content = b""
+        self.pieces = []  # of the content
         self.reset = None  # the error code of a RST_STREAM
         self.ended = False
+
+    @property
+    def content(self):
+        if len(self.pieces) > 1:
+            self.pieces = [b"".join(self.pieces)]
+        return self.pieces[0] if self.pieces else b""
 
     def all(self, name):
         return [value for field, value in self.fields if field == name]
@@ -158,7 +164,7 @@ class Http2:
             else:
                 reply.status, reply.fields = status, fields[1:]
         elif got.type == DATA:
-            reply.content += got.payload
+            reply.pieces.append(got.payload)
         elif got.type == RST_STREAM:
             reply.reset = int.from_bytes(got.payload, "big")
         elif got.type == GOAWAY:

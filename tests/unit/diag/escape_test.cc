@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "lib/diag/src/escape.h"
+#include "tests/unit/diag/rounds.h"
 
 using telltale::diag::append_escaped;
 using telltale::diag::is_plain;
@@ -106,7 +107,7 @@ TEST_CASE("escape: valid UTF-8 passes, anything else becomes its bytes", "[diag]
 
 TEST_CASE("escape: no text ends, forges or colours a line, and every line leads back to its text", "[diag][escape]") {
   std::mt19937 random(7);
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < telltale::diag::rounds(20'000); ++round) {
     std::string text(random() % 40, '\0');
     for (char& c : text) {
       constexpr std::string_view kLikely = "ab\\n\n\r\x1b\xc2\x9b\xe2\x80\xa8\xf0";
