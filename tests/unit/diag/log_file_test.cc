@@ -148,7 +148,7 @@ TEST_CASE("output: a stderr nobody reads costs its own lines, those for the file
   piped.resize(static_cast<std::size_t>(std::max<ssize_t>(read(ends[0], piped.data(), piped.size()), 0)));
   // It is read again: so are lines for it.
   note("read again");
-  bool again = flush_output(kLongEnough);
+  bool again = flush_output(kLongEnough) && settle_output(kLongEnough);
   char rest[4096];
   ssize_t n = read(ends[0], rest, sizeof rest);
   dup2(saved, STDERR_FILENO);

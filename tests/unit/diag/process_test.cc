@@ -208,8 +208,9 @@ TEST_CASE("process: while programs are started and end, lines go on (B79)", "[di
     return std::count_if(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(part) != std::string::npos; });
   };
   CHECK(count("NOTE program ") == 50);
-  CHECK(dropped == 0);
-  CHECK(lines.size() == written);
+  // Of a flood some may be lost, which is told.
+  CHECK(lines.size() - static_cast<std::size_t>(count("lost here")) == written);
+  CHECK((dropped == 0) == (count("lost here") == 0));
   REQUIRE_FALSE(lines.empty());
   CHECK(lines.back().ends_with("NOTE the last"));
 }
