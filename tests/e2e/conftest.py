@@ -3,6 +3,7 @@
 import pytest
 
 from telltale_e2e import Daemon, Origin, TtOrigin
+from telltale_e2e.journald import Journald, need_journald
 
 
 def _maker(make):
@@ -53,3 +54,12 @@ def proxy(start_daemon, tt_origin):
     daemon = start_daemon(origin_port=tt_origin.port)
     daemon.origin = tt_origin
     return daemon
+
+
+@pytest.fixture
+def journald():
+    """A real systemd-journald of the test's own. Skips where there can be none."""
+    need_journald()
+    one = Journald()
+    yield one
+    one.close()

@@ -21,3 +21,8 @@ target_link_libraries(diag_recorder_child PRIVATE telltale_flags telltale::diag)
 set_target_properties(diag_recorder_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_compile_definitions(unit_diag PRIVATE TELLTALE_RECORDER_CHILD="$<TARGET_FILE:diag_recorder_child>")
 add_dependencies(unit_diag diag_recorder_child)
+
+# What tests/e2e/test_journald.py runs.
+add_executable(diag_journal_child child/journal_child.cc)
+target_link_libraries(diag_journal_child PRIVATE telltale_flags telltale::diag)
+set_target_properties(diag_journal_child PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
