@@ -37,6 +37,7 @@ telltale_package(test  cmake-doc       "a real documentation tree to fetch throu
 telltale_package(test  spin            "checks the lock's model, tests/model")
 telltale_package(test  curl            "an HTTP client that is not ours")
 telltale_package(test  nghttp2-client  "nghttp and h2load, HTTP/2 clients that are not ours")
+telltale_package(test  rsyslog         "a real receiver of syslog in the tests, which start it on a socket of their own; Debian also enables it as a service")
 telltale_package(test  zstd            "reads rolled log files in the tests")
 telltale_package(test  systemd         "a real journald, in a mount namespace of its own, that entries are read back from")
 telltale_package(test  strace          "shows that a worker makes no call on a sink's descriptor")

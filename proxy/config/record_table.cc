@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "config/output_letters.h"
 #include "config/reference.h"
 #include "config/server_ports.h"
 #include "hint/near_names.h"
@@ -37,6 +38,15 @@ std::span<const RecordInfo, kRecordCount> record_table() { return kTable; }
 
 const RecordInfo& info(Record record) { return kTable[static_cast<std::size_t>(record)]; }
 
+std::string output_letters_in_words() {
+  std::string words;
+  for (std::size_t i = 0; i < kOutputLetters.size(); ++i) {
+    const char* before = i == 0 ? "" : i + 1 == kOutputLetters.size() ? " and " : ", ";
+    words += fmt::format("{}{} ({})", before, kOutputLetters[i].letter, kOutputLetters[i].words);
+  }
+  return words;
+}
+
 std::optional<Record> find_record(std::string_view full_name) {
   for (const RecordInfo& record : kTable) {
     if (record.name == full_name) return record.id;
@@ -60,12 +70,16 @@ std::string expectation(Record record) {
         return fmt::format("bytes, a power of two from {} to {}", r.minimum, r.maximum);
       return fmt::format("{}{}{} to {}", unit_words(r.unit), unit_words(r.unit).empty() ? "" : ", ", r.minimum, r.maximum);
     case Kind::kServerPorts: return std::string(kServerPortsForm);
-    case Kind::kOutputLetters: return "letters of O (stdout), E (stderr), L (diags.log) and B (diags.blog, binary), or none";
+    case Kind::kOutputLetters: return fmt::format("letters of {}, or none", output_letters_in_words());
     case Kind::kAddressSet: return "addresses or ADDRESS/BITS, separated by commas, or none";
     case Kind::kTagPattern: return "a pattern for the start of tags, such as http|dns";
     case Kind::kTagsOrNone: return "a pattern for the start of tags, such as http|dns, or none";
     case Kind::kDebugRules: return "[-]KEY=VALUE ... with the keys tag, file, function, line, module and text; ';' between rules";
     case Kind::kFileName: return "a file name without a folder";
+    case Kind::kFileOrStream: return "a file name without a folder, stdout or stderr";
+    case Kind::kSocketPath: return "an absolute path of at most 107 bytes";
+    case Kind::kIdentifier: return "1 to 48 printable ASCII characters without spaces";
+    case Kind::kFacility: return "LOG_DAEMON, LOG_USER, or LOG_LOCAL0 to LOG_LOCAL7";
     case Kind::kFraction: return "a decimal number from 0 to 1, such as 0.10";
     case Kind::kFolder: return "a folder, or none for the default";
   }

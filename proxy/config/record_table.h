@@ -34,12 +34,16 @@ inline constexpr std::size_t kRecordCount = 0 TELLTALE_RECORDS(TELLTALE_ONE, TEL
 enum class Kind : std::uint8_t {
   kInteger,
   kServerPorts,    // server_ports.h
-  kOutputLetters,  // letters of O, E and L, each at most once; empty = nowhere
+  kOutputLetters,  // output_letters.h, each at most once; empty = nowhere
   kAddressSet,     // address_set.h; empty = nobody
   kTagPattern,     // the pattern language is lib/diag's, see TagPatternCheck in validate.h
   kTagsOrNone,     // the same; empty = none
   kDebugRules,     // lib/diag's too; empty = none
   kFileName,       // one file name without a folder
+  kFileOrStream,   // the same, or stdout, stderr
+  kSocketPath,     // of a socket in the file system, absolute
+  kIdentifier,     // what syslog takes for a program's name
+  kFacility,       // of syslog: syslog_facility.h
   kFraction,       // 0 to 1, decimal: "0.10"
   kFolder,         // a path; empty = the default that the description names
 };

@@ -18,7 +18,11 @@ std::string_view type_words(Kind kind) {
     case Kind::kTagPattern:
     case Kind::kTagsOrNone: return "tag pattern";
     case Kind::kDebugRules: return "debug rules";
-    case Kind::kFileName: return "file name";
+    case Kind::kFileName:
+    case Kind::kFileOrStream: return "file name";
+    case Kind::kSocketPath: return "path";
+    case Kind::kIdentifier: return "name";
+    case Kind::kFacility: return "syslog facility";
     case Kind::kFraction: return "decimal number, 0 to 1";
     case Kind::kFolder: return "folder";
   }

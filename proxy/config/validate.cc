@@ -7,7 +7,9 @@
 #include <charconv>
 
 #include "config/address_set.h"
+#include "config/output_letters.h"
 #include "config/server_ports.h"
+#include "config/syslog_facility.h"
 
 namespace telltale::config {
 namespace {
@@ -40,24 +42,46 @@ Fault integer_fault(const RecordInfo& record, std::string_view text, std::int64_
 Fault output_letters_fault(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char letter = text[i];
-    if (letter == 'S') return "\"S\" (syslog) is not offered yet";
-    if (std::string_view("OELB").find(letter) == std::string_view::npos)
+    if (find_output(letter) == nullptr)
       return quote(text.substr(i, 1)) + " is not an output letter";
     if (text.find(letter) != i) return quote(text) + " has a letter twice";
   }
   return {};
 }
 
-Fault file_name_fault(std::string_view text) {
+Fault plain_file_name_fault(std::string_view text) {
   if (text.empty()) return "the file name is empty";
   if (text.find('/') != std::string_view::npos) return quote(text) + " names a folder";
   if (text == "." || text == "..") return quote(text) + " is a folder";
   if (text.size() > kFileNameBytesMax)
     return fmt::format("{} is longer than {} bytes", quote(text), kFileNameBytesMax);
+  return {};
+}
+
+Fault file_name_fault(std::string_view text) {
+  if (Fault fault = plain_file_name_fault(text)) return fault;
   // Traffic Server sends the lines elsewhere for these two names; here a file would be made of that name.
   if (text == "stdout" || text == "stderr")
     return quote(text) +
            " is not a file here: proxy.config.diags.output.* with the letter O or E sends lines there";
+  return {};
+}
+
+// sun_path, with its NUL.
+constexpr std::size_t kSocketPathBytesMax = 107;
+
+Fault socket_path_fault(std::string_view text) {
+  if (!text.starts_with('/')) return quote(text) + " is not an absolute path";
+  if (text.size() > kSocketPathBytesMax) return fmt::format("{} is longer than {} bytes", quote(text), kSocketPathBytesMax);
+  return {};
+}
+
+// APP-NAME of RFC 5424.
+Fault identifier_fault(std::string_view text) {
+  if (text.empty()) return "the name is empty";
+  if (text.size() > 48) return quote(text) + " is longer than 48 bytes";
+  auto bad = [](char c) { return c <= ' ' || c > '~'; };
+  if (std::any_of(text.begin(), text.end(), bad)) return quote(text) + " has a space or what is not printable ASCII";
   return {};
 }
 
@@ -94,6 +118,10 @@ Fault text_fault(const RecordInfo& record, std::string_view text, const DebugChe
     case Kind::kTagsOrNone: return checks.tags && !text.empty() ? checks.tags(text) : Fault();
     case Kind::kDebugRules: return checks.rules ? checks.rules(text) : Fault();
     case Kind::kFileName: return file_name_fault(text);
+    case Kind::kFileOrStream: return plain_file_name_fault(text);
+    case Kind::kSocketPath: return socket_path_fault(text);
+    case Kind::kIdentifier: return identifier_fault(text);
+    case Kind::kFacility: return syslog_facility(text) ? Fault() : Fault(quote(text) + " is not a facility for programs");
     case Kind::kFraction: return fraction_fault(text);
     case Kind::kFolder: return {};
   }

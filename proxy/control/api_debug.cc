@@ -44,6 +44,12 @@ json::object describe(const diag::Lease& lease) {
   if (lease.max_lines != 0) object["max_lines"] = lease.max_lines;
   if (lease.max_rate != 0) object["max_rate"] = lease.max_rate;
   if (lease.sample > 1) object["sample"] = lease.sample;
+  if (lease.to != 0) {
+    json::array& list = object["to"].emplace_array();
+    for (const diag::RouteName& output : diag::kRouteNames) {
+      if ((lease.to & output.route) != 0) list.emplace_back(output.name);
+    }
+  }
   if (!lease.taken_back.empty()) {
     json::array& list = object["taken_back"].emplace_array();
     for (const diag::Lease::TakenBack& one : lease.taken_back) {
@@ -97,6 +103,17 @@ diag::LeaseRequest lease_request(const Call& call) {
   return request;
 }
 
+// The outputs that "to" names. Errors: the name that is none.
+tl::expected<diag::RouteBits, std::string> outputs(const std::vector<std::string>& names) {
+  diag::RouteBits bits = 0;
+  for (const std::string& name : names) {
+    auto known = std::find_if(std::begin(diag::kRouteNames), std::end(diag::kRouteNames), [&](const auto& one) { return one.name == name; });
+    if (known == std::end(diag::kRouteNames)) return tl::unexpected(name);
+    bits = static_cast<diag::RouteBits>(bits | known->route);
+  }
+  return bits;
+}
+
 std::optional<Answer> refuse_empty(const Call& call, const diag::LeaseRequest& request) {
   if (!call.content.contains("tags") && !call.content.contains("rules")) {
     return refuse(400, {{.what = fmt::format("{} needs the member 'tags' or 'rules'", call.request.path)}});
@@ -142,6 +159,12 @@ Answer debug_enable(const Call& call) {
     return refuse(422, {{.what = fmt::format("one in {} transactions is out of range; expected 1 to {}",
                                              call.number("sample").value_or(0), diag::kSampleMost),
                          .where = "sample"}});
+  }
+  if (auto to = outputs(call.list("to"))) {
+    request.to = *to;
+  } else {
+    return refuse(422, {{.what = fmt::format("\"{}\" is no output; expected stdout, stderr, text, binary, json, syslog or journald", to.error()),
+                         .where = "to"}});
   }
   bool all_clients = call.flag("all_clients");
   if (all_clients && !request.client_ip.empty()) {
@@ -375,7 +398,8 @@ std::vector<Route> debug_routes() {
              {"all_clients", bool_, false},
              {"max_lines", int64, false},
              {"max_rate", int64, false},
-             {"sample", int64, false}}),
+             {"sample", int64, false},
+             {"to", array, false}}),
        debug_enable},
       {"POST", "/v1/debug/disable", "", {}, debug_disable},
       {"GET", "/v1/debug/leases", "", {}, debug_leases},

@@ -147,21 +147,31 @@ std::optional<std::chrono::milliseconds> Server::debug_lease_default() {
 
 control::Enabled Server::enabled(diag::OpenedLease opened) const {
   control::Enabled enabled{std::move(opened.lease), std::move(opened.tags_on), opened.sites_on, {}};
-  const diag::OutputConfig output = output_config(records_, log_dir_);
-  for (char letter : records_.string(Record::kDiagsOutputDebug)) {
-    if (letter == 'O') enabled.destinations.push_back({"stdout"});
-    if (letter == 'E') enabled.destinations.push_back({"stderr"});
-    if (letter == 'L') enabled.destinations.push_back({"file", output.log_file});
-    if (letter == 'B') enabled.destinations.push_back({"binary", output.binary_file});
-  }
+  const diag::OutputConfig output = output_config(records_, log_dir_, enabled.lease.to);
+  const diag::RouteBits to = enabled.lease.to != 0 ? enabled.lease.to : output.routes[static_cast<std::size_t>(diag::Level::kDebug)];
+  auto add = [&](diag::Route route, const char* kind, const std::string& path = {}) {
+    if ((to & route) != 0) enabled.destinations.push_back({kind, path});
+  };
+  add(diag::kToStdout, "stdout");
+  add(diag::kToStderr, "stderr");
+  add(diag::kToLogFile, "file", output.log_file);
+  add(diag::kToBinary, "binary", output.binary_file);
+  add(diag::kToJson, "json", output.json_file);
+  add(diag::kToSyslog, "syslog", output.syslog_socket);
+  add(diag::kToJournald, "journald", output.journald_socket);
   return enabled;
 }
 
 control::Result<control::Enabled> Server::debug_enable(const diag::LeaseRequest& request) {
   if (auto error = check(request)) return tl::unexpected(std::move(*error));
+  // Before the first line that is for them.
+  if ((request.to & ~outputs_of_leases_) != 0) {
+    auto set = configure_output(records_, static_cast<diag::RouteBits>(outputs_of_leases_ | request.to));
+    if (!set) return tl::unexpected(control::Error{set.error(), {}, "to"});
+  }
   auto opened = diag::open_lease(request);
+  leases_changed();
   if (!opened) return tl::unexpected(to_error(opened.error(), {}));
-  leases_.look();
   return enabled(std::move(*opened));
 }
 
@@ -170,7 +180,7 @@ control::Result<control::Disabled> Server::debug_disable() {
   // First what cannot fail: whatever becomes of the record, nothing prints.
   disabled.leases_ended = diag::all_off();
   let_follow_go();
-  leases_.look();
+  leases_changed();
   if (records_.integer(Record::kDiagsDebugEnabled) == 0) return disabled;
   auto off = records_.with(Record::kDiagsDebugEnabled, "0", config::Source::runtime());
   if (!off) return tl::unexpected(control::Error{config::to_string(off.error()), {}, {}});
@@ -182,7 +192,7 @@ control::Result<diag::Lease> Server::debug_end(std::uint64_t lease) {
   auto ended = diag::end_lease(lease);
   if (!ended) return tl::unexpected(control::Error{fmt::format("no lease {} is open", lease), {}, "id"});
   let_follow_go();
-  leases_.look();
+  leases_changed();
   return std::move(*ended);
 }
 
@@ -196,14 +206,14 @@ control::Result<control::Enabled> Server::debug_preview(const diag::LeaseRequest
   if (auto error = check(request)) return tl::unexpected(std::move(*error));
   auto opened = diag::begin_preview(request);
   if (!opened) return tl::unexpected(to_error(opened.error(), {}));
-  leases_.look();
+  leases_changed();
   return enabled(std::move(*opened));
 }
 
 control::Result<diag::Preview> Server::debug_preview_end(std::uint64_t lease) {
   auto preview = diag::end_preview(lease);
   if (!preview) return tl::unexpected(to_error(preview.error(), "id"));
-  leases_.look();
+  leases_changed();
   return std::move(*preview);
 }
 
@@ -243,7 +253,7 @@ control::Result<diag::Lease> Server::debug_follow(const control::FollowRequest& 
   diag::clear_capture();
   if (lease.held) diag::hold_begin(std::max(kHeldAtLeast, 2 * request.slower_than.value_or(std::chrono::milliseconds{0})));
   shared_.follow.begin(opened->lease.id, std::move(matcher), std::move(*of_these));
-  leases_.look();
+  leases_changed();
   return std::move(opened->lease);
 }
 
@@ -278,7 +288,7 @@ control::Result<control::Followed> Server::debug_followed(std::uint64_t lease) {
   if (open && now.state == State::kEnded) {
     (void)diag::end_lease(lease);
     let_follow_go();
-    leases_.look();
+    leases_changed();
   }
   return followed;
 }

@@ -46,6 +46,7 @@ control::StatusSection sinks(const diag::OutputStatus& status) {
     if (sink.errors != 0) {
       value += fmt::format(" in {} writes, {}: {}", sink.errors, sink.failing ? "failing now" : "the last time", sink.last_error);
     }
+    for (const diag::SinkCount& count : sink.counts) value += fmt::format(", {} {}", count.count, count.name);
     section.items.push_back({sink.name, std::move(value)});
   }
   return section;

@@ -67,7 +67,10 @@ Server::Server(const Options& options, config::Folder folder, config::FolderOpti
       file_(std::move(folder.file)),
       records_(std::move(folder.records)),
       remap_(std::move(folder.remap)),
-      leases_(loop_, [this] { let_follow_go(); }),
+      leases_(loop_, [this] {
+        let_follow_go();
+        settle_outputs();
+      }),
       shared_(static_cast<std::size_t>(records_.integer(Record::kCacheRamCacheSize))) {}
 
 Server::~Server() {
@@ -242,8 +245,33 @@ control::Result<control::LogReopened> Server::log_reopen() {
   return control::LogReopened{output_config(records_, log_dir_).log_file, diag::settle_output(kLogSettles)};
 }
 
+tl::expected<void, std::string> Server::configure_output(const config::Records& records, diag::RouteBits also) {
+  auto set = diag::configure_output(output_config(records, log_dir_, also));
+  if (set) outputs_of_leases_ = also;
+  return set;
+}
+
+namespace {
+diag::RouteBits outputs_of(const std::vector<diag::Lease>& leases) {
+  diag::RouteBits outputs = 0;
+  for (const diag::Lease& lease : leases) outputs = static_cast<diag::RouteBits>(outputs | lease.to);
+  return outputs;
+}
+}  // namespace
+
 tl::expected<void, std::string> Server::configure_output(const config::Records& records) {
-  return diag::configure_output(output_config(records, log_dir_));
+  return configure_output(records, outputs_of(diag::leases()));
+}
+
+// Files and sockets that no lease names any more are closed, once the lines that were for them are out.
+void Server::settle_outputs() {
+  if (outputs_of(diag::leases()) == outputs_of_leases_) return;
+  if (auto set = configure_output(records_); !set) diag::error("the outputs of leases that have ended stay open: {}", set.error());
+}
+
+void Server::leases_changed() {
+  leases_.look();
+  settle_outputs();
 }
 
 // Makes these values the running ones: first what can be refused, then what cannot.

@@ -66,7 +66,11 @@ class Server final : public control::Target {
   void reload_on_signal();
   tl::expected<void, std::string> reopen_log();
   void reopen_log_on_signal();
+  // `also`: outputs that leases name.
+  tl::expected<void, std::string> configure_output(const config::Records& records, diag::RouteBits also);
   tl::expected<void, std::string> configure_output(const config::Records& records);
+  void leases_changed();
+  void settle_outputs();
   std::vector<std::string> load_plugins();
   std::vector<std::string> open_listeners();
   tl::expected<void, control::Error> apply(const config::Records& records, config::RemapTablePtr remap);
@@ -93,6 +97,7 @@ class Server final : public control::Target {
   std::vector<std::unique_ptr<WorkerThread>> workers_;
   std::unique_ptr<control::Server> control_;
   txn::Follow::Now last_followed_;  // that of a lease that has ended
+  diag::RouteBits outputs_of_leases_ = 0;  // that output is configured for
   std::uint64_t given_up_ = 0;      // its transactions that were not held to their end
   bool stopping_ = false;
 };

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <thread>
 
+#include "config/syslog_facility.h"
 #include "plugin/plugin_config.h"
 
 namespace telltale::server {
@@ -30,16 +31,13 @@ double fraction(std::string_view text) {
   return value;
 }
 
-std::uint8_t routes(std::string_view letters) {
-  std::uint8_t bits = 0;
-  for (char letter : letters) {
-    bits |= letter == 'O'   ? diag::kToStdout
-            : letter == 'E' ? diag::kToStderr
-            : letter == 'B' ? diag::kToBinary
-                            : diag::kToLogFile;
-  }
+diag::RouteBits routes(std::string_view letters) {
+  diag::RouteBits bits = 0;
+  for (char letter : letters) bits = static_cast<diag::RouteBits>(bits | route_of(letter));
   return bits;
 }
+
+bool is_stream(std::string_view name) { return name == "stdout" || name == "stderr"; }
 
 // diags.log: diags.blog; others: their name and ".blog".
 std::filesystem::path binary_log_of(std::filesystem::path log) {
@@ -128,7 +126,19 @@ diag::ThrottleConfig throttle_config(const Records& r) {
           static_cast<std::uint32_t>(r.integer(Record::kDiagThrottlingBurst))};
 }
 
-diag::OutputConfig output_config(const Records& r, const std::filesystem::path& log_dir) {
+diag::Route route_of(char letter) {
+  switch (letter) {
+    case 'O': return diag::kToStdout;
+    case 'E': return diag::kToStderr;
+    case 'B': return diag::kToBinary;
+    case 'N': return diag::kToJson;
+    case 'S': return diag::kToSyslog;
+    case 'J': return diag::kToJournald;
+    default: return diag::kToLogFile;
+  }
+}
+
+diag::OutputConfig output_config(const Records& r, const std::filesystem::path& log_dir, diag::RouteBits also) {
   diag::OutputConfig config;
   auto route = [&](diag::Level level, Record record) {
     config.routes[static_cast<std::size_t>(level)] = routes(r.string(record));
@@ -144,9 +154,19 @@ diag::OutputConfig output_config(const Records& r, const std::filesystem::path& 
   config.show_location = static_cast<diag::ShowLocation>(r.integer(Record::kDiagsShowLocation));
   const std::filesystem::path log = log_dir / r.string(Record::kDiagsLogfileFilename);
   config.log_file = log.string();
-  // Beside the log file, and not made unless it is wanted.
-  auto to_binary = [](std::uint8_t to) { return (to & diag::kToBinary) != 0; };
-  if (std::any_of(config.routes.begin(), config.routes.end(), to_binary)) config.binary_file = binary_log_of(log).string();
+  // Beside the log file, and not made unless they are wanted.
+  config.also = also;
+  diag::RouteBits wanted = also;
+  for (diag::RouteBits to : config.routes) wanted = static_cast<diag::RouteBits>(wanted | to);
+  if ((wanted & diag::kToBinary) != 0) config.binary_file = binary_log_of(log).string();
+  if ((wanted & diag::kToJson) != 0) {
+    const std::string_view json = r.string(Record::kDiagJsonFilename);
+    config.json_file = is_stream(json) ? std::string(json) : (log_dir / json).string();
+  }
+  config.syslog_socket = r.string(Record::kDiagSyslogSocket);
+  config.journald_socket = r.string(Record::kDiagJournaldSocket);
+  config.identifier = r.string(Record::kDiagIdentifier);
+  config.facility = config::syslog_facility(r.string(Record::kSyslogFacility)).value_or(config.facility);
   config.roll = roll_settings(r);
   return config;
 }

@@ -22,7 +22,10 @@ void apply_settings(const config::Records& records, txn::WorkerState& state);
 
 diag::Base debug_base(const config::Records& records);
 diag::ThrottleConfig throttle_config(const config::Records& records);
-diag::OutputConfig output_config(const config::Records& records, const std::filesystem::path& log_dir);
+// Of a letter of proxy.config.diags.output.*.
+diag::Route route_of(char letter);
+// `also`: outputs that open leases name.
+diag::OutputConfig output_config(const config::Records& records, const std::filesystem::path& log_dir, diag::RouteBits also = 0);
 
 std::size_t worker_count(const config::Records& records);
 

@@ -64,3 +64,8 @@ def test_the_page_on_the_life_of_a_request_lists_every_tag(start_daemon):
     listed = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", (DOCS / "life_of_a_request.md").read_text(), re.M))))
     tags = {line.rsplit(None, 3)[-3] for line in daemon.ctl_ok("debug", "tags").splitlines()[1:]}
     assert tags and tags <= listed, tags - listed
+
+
+def test_the_sink_that_the_manual_shows_is_the_example_that_is_built_and_run():
+    example = (DOCS.parent / "lib" / "diag" / "examples" / "own_sink.cc").read_text().split("\n", 2)[2]
+    assert f"```cpp\n{example}```" in (DOCS / "diagnostics.md").read_text()

@@ -19,6 +19,7 @@
 #include "record_log_line.h"
 #include "record_origin.h"
 #include "recorder_files.h"
+#include "registry.h"
 #include "ring_table.h"
 #include "site_dictionary.h"
 #include "tag_table.h"
@@ -198,6 +199,10 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
     if (header.site == kNameSite) {
       const char* name = record + sizeof(RecordHeader);
       name_thread(ring, {name, strnlen(name, kThreadNameBytes)}, static_cast<std::uint32_t>(header.connection));
+    } else if (header.site == kClientSite) {
+      std::array<std::uint8_t, 16> address;
+      std::memcpy(address.data(), record + sizeof(RecordHeader), sizeof address);
+      clients_.add(header.connection, address);
     } else if (header.site == kGapSite) {
       write_gap(ring, header, record);
     } else if (!hold_alone(ring, header, record)) {
@@ -218,7 +223,7 @@ std::int64_t Backend::wall_ns_of(const RecordHeader& header) noexcept {
 }
 
 void Backend::write_record(RingReader& ring, const RecordHeader& header, const char* record) {
-  RouteBits lanes = lanes_by_level_[static_cast<std::size_t>(header.level) % kLevels];
+  const RouteBits lanes = lanes_of(header);
   bool captured = is_captured(header.transaction);
   if (lanes == 0 && !captured) return;
   std::int64_t wall_ns = wall_ns_of(header);
@@ -229,8 +234,9 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   if (in_binary) write_binary(ring, header, record, wall_ns, as_line, origin);
   if (!as_line && !as_entry) return;
   LineHead head = head_of(ring.thread, header, wall_ns);
-  head.thread_id = ring.thread_id;
   if (as_entry) {
+    head.thread_id = ring.thread_id;
+    head.client = clients_.name(header.connection);
     RecordReader arguments(record, header);
     head.origin = read_origin(header, arguments);
     write_entry(lanes, head, arguments, origin);
@@ -255,6 +261,22 @@ LineOrigin Backend::origin_of(const RingReader& ring, const RecordHeader& header
 }
 
 // But for the origin.
+// Where its level goes, unless only leases ask for it that say otherwise; and where those say.
+RouteBits Backend::lanes_of(const RecordHeader& header) const noexcept {
+  const bool elsewhere = (header.flags & kRecordElsewhere) != 0;
+  const auto named = static_cast<RouteBits>((header.flags & kRecordToMask) >> kRecordToShift);
+  const RouteBits lanes = elsewhere ? RouteBits{0} : lanes_by_level_[static_cast<std::size_t>(header.level) % kLevels];
+  return named == 0 ? lanes : static_cast<RouteBits>(lanes | merged(named));
+}
+
+RouteBits Backend::merged(RouteBits outputs) const noexcept {
+  RouteBits lanes = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    if ((outputs >> i & 1) != 0) lanes = static_cast<RouteBits>(lanes | merged_[i]);
+  }
+  return lanes;
+}
+
 LineHead Backend::head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns) {
   LineHead head;
   head.wall_ns = wall_ns;
@@ -269,7 +291,7 @@ LineHead Backend::head_of(std::string_view thread, const RecordHeader& header, s
 // True: it is for nobody else.
 bool Backend::hold_alone(RingReader& ring, const RecordHeader& header, const char* record) {
   if ((header.flags & kRecordFollowed) != 0 && holding()) hold_record(header, record, ring.thread);
-  return (header.flags & kRecordHeld) != 0;
+  return (header.flags & (kRecordElsewhere | kRecordToMask)) == kRecordElsewhere;
 }
 
 std::string_view Backend::held_line(std::string_view thread, const RecordHeader& header, const char* record) {
@@ -292,6 +314,9 @@ void Backend::write_loss(std::string_view thread, std::uint64_t ticks, const Dro
   LogLoss loss{clock_.wall_ns(ticks), ticks, count, key.level, static_cast<std::uint8_t>(key.reason), key.tag == kOtherTags,
                thread, tag == nullptr ? std::string_view() : tag->name, {}};
   RouteBits lanes = lanes_by_level_[static_cast<std::size_t>(key.level) % kLevels];
+  if (key.level == Level::kDebug || loss.other_tags) {
+    lanes = static_cast<RouteBits>(lanes | merged(registry().meters.outputs.load(std::memory_order_relaxed)));
+  }
   write_own_text(thread, loss.wall_ns, Level::kWarning, lanes,
                  loss_text(count, key.level, loss.other_tags, loss.tag, loss.reason, {}), count);
   if (BinarySink* binary = binary_of(lanes)) {
@@ -410,23 +435,6 @@ void Backend::write_lane(Lane& lane) {
   lane.origins.clear();
 }
 
-// A sink that takes nothing cannot say so itself; where lines go elsewhere too, that is told there, once.
-void Backend::tell_of_failures() {
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    Lane& lane = lanes_[i];
-    if (lane.entries != nullptr && i != kExtraLane) continue;  // they say it themselves: tell_notices()
-    const bool fails = lane.failures >= kFailuresTold;
-    if (fails == lane.told || (!fails && lane.failures > 0)) continue;
-    lane.told = fails;
-    const Level level = fails ? Level::kWarning : Level::kNote;
-    auto others = lanes_by_level_[static_cast<std::size_t>(level)];
-    others = static_cast<decltype(others)>(others & ~(1u << i));
-    write_own_line("diag", ticks_now(), level, others,
-                   fails ? fmt::format("{} takes no lines: {}; they are counted as lost until it does", lane.name, lane.reason)
-                         : fmt::format("{} takes lines again", lane.name));
-  }
-}
-
 // The files' own needs, and what they have to say.
 void Backend::look_after_files() {
   for (Lane& lane : lanes_) {
@@ -447,7 +455,7 @@ void Backend::publish(std::uint64_t show) try {
   std::vector<SinkState> sinks;
   for (Lane& lane : lanes_) {
     RotatingFile* file = lane.rotating();
-    if (lane.shown.lines + lane.shown.lost == 0 && file == nullptr) continue;
+    if (lane.shown.lines + lane.shown.lost == 0 && file == nullptr && lane.entries == nullptr) continue;
     sinks.push_back(lane.shown);
     sinks.back().name = lane.name;
     if (file != nullptr) sinks.back().file = file->state();
@@ -467,6 +475,8 @@ void Backend::apply(OutputChange& change) {
   bool same_json = next && next->json_file && targets_.json_file && next->json_path == targets_.json_path;
   bool same_journal = next && next->journald && targets_.journald && next->journald_path == targets_.journald_path &&
                       next->identifier == targets_.identifier;
+  bool same_syslog = next && next->syslog && targets_.syslog && next->syslog_path == targets_.syslog_path &&
+                     next->identifier == targets_.identifier && next->facility == targets_.facility;
   ExtraSink former_extra;
   {
     std::lock_guard lock(output_control().mutex());
@@ -478,6 +488,7 @@ void Backend::apply(OutputChange& change) {
       if (same_log) std::swap(targets_.log_file, former.log_file);
       if (same_binary) std::swap(targets_.binary_file, former.binary_file);
       if (same_json) std::swap(targets_.json_file, former.json_file);
+      if (same_syslog) std::swap(targets_.syslog, former.syslog);
       if (same_journal) std::swap(targets_.journald, former.journald);  // it counts
     }
     if (change.extra) {
@@ -534,7 +545,9 @@ void Backend::refresh_lanes() {
   set(lanes_[kExtraLane], &Lane::extra, extra_.lines.get(), "extra sink");
   set(lanes_[kExtraLane], &Lane::entries, extra_.entries.get(), "extra sink");
   set(lanes_[kBinaryLane], &Lane::binary, targets_.binary_file.get(), targets_.binary_path);
-  set(lanes_[kJsonLane], &Lane::file, targets_.json_file.get(), targets_.json_path);
+  StreamSink* json = targets_.json_path == kStdout ? &stdout_ : targets_.json_path == kStderr ? &stderr_ : nullptr;
+  set(lanes_[kJsonLane], &Lane::file, targets_.json_file.get(), {});
+  set(lanes_[kJsonLane], &Lane::stream, json, json == nullptr ? targets_.json_path : targets_.json_path + " (JSON)");
   set(lanes_[kSyslogLane], &Lane::entries, targets_.syslog.get(), targets_.syslog_path);
   set(lanes_[kJournaldLane], &Lane::entries, targets_.journald.get(), targets_.journald_path);
   of_entries_ = kToJson | kToSyslog | kToJournald;
@@ -549,8 +562,7 @@ void Backend::refresh_lanes() {
     log->keep_still(err_is_log ? "stderr" : out_is_log ? "stdout" : "");
     log_generation_ = log->generation();
   }
-  lanes_by_level_ = targets_.routes;
-  for (RouteBits& lanes : lanes_by_level_) {
+  auto merge = [&](RouteBits lanes) {
     auto move = [&lanes](bool wanted, RouteBits from, RouteBits to) {
       if (wanted && (lanes & from) != 0) lanes = static_cast<RouteBits>((lanes & ~from) | to);
     };
@@ -558,7 +570,12 @@ void Backend::refresh_lanes() {
     move(out_is_err, kToStdout, kToStderr);
     move(err_is_log, kToStderr, kToLogFile);
     move(targets_.stderr_to_journal, kToStderr, kToJournald);
-  }
+    return lanes;
+  };
+  for (std::size_t i = 0; i < kLevels; ++i) lanes_by_level_[i] = merge(targets_.routes[i]);
+  for (std::size_t i = 0; i < kLanes; ++i) merged_[i] = merge(static_cast<RouteBits>(1u << i));
+  clients_.ask(extra_.entries != nullptr || targets_.json_file != nullptr || targets_.syslog != nullptr ||
+               targets_.journald != nullptr || lanes_[kJsonLane].stream != nullptr);
 }
 
 std::string_view Backend::plugin(std::uint32_t number) {

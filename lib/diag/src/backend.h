@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "backend_lane.h"
+#include "client_names.h"
 #include "entry_json.h"
 #include "entry_maker.h"
 #include "line.h"
@@ -52,6 +53,8 @@ class Backend {
   void write_record(RingReader& ring, const RecordHeader& header, const char* record);
   void write_gap(RingReader& ring, const RecordHeader& header, const char* record);
   void write_loss(std::string_view thread, std::uint64_t ticks, const DropKey& key, std::uint64_t count);
+  RouteBits lanes_of(const RecordHeader& header) const noexcept;
+  RouteBits merged(RouteBits outputs) const noexcept;
   void write_own_line(std::string_view thread, std::uint64_t ticks, Level level, RouteBits lanes, std::string_view text);
   void write_own_text(std::string_view thread, std::int64_t wall_ns, Level level, RouteBits lanes, std::string_view text,
                       std::uint64_t lost = 0);
@@ -99,12 +102,14 @@ class Backend {
   std::string_view line_;  // what hand_out() hands out
   EntryMaker entries_, own_entries_;  // own_entries_: made while one of entries_ is handed out
   EntryJson json_;
+  ClientNames clients_;
 
   std::array<RingReader, kRingsMax> rings_;
   DropsShown homeless_shown_;
   std::array<std::string, 64> plugins_;  // names seen so far, by number; [0]: the last one beyond
 
   Routes lanes_by_level_ = kRoutesToStderr;  // the routes, with files that are the same merged
+  std::array<RouteBits, kLanes> merged_{};   // by output: the lane that has it
   RouteBits lines_ = 0, of_entries_ = 0;  // lanes that take lines, and those that take entries or JSON
   OutputTargets targets_;
   ExtraSink extra_;

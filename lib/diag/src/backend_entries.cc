@@ -103,8 +103,29 @@ void Backend::tell_notices() {
     const std::string notice = lanes_[i].entries->take_notice();
     if (notice.empty()) continue;
     const auto own = static_cast<RouteBits>(1u << i);
-    const auto others = static_cast<RouteBits>(lanes_by_level_[static_cast<std::size_t>(Level::kNote)] & ~own);
-    write_own_line("diag", ticks_now(), Level::kNote, others != 0 ? others : RouteBits{kToStderr}, notice);
+    auto others = static_cast<RouteBits>(lanes_by_level_[static_cast<std::size_t>(Level::kNote)] & ~own);
+    if (others == 0) others = merged(kToStderr);
+    if (others == own) continue;  // nobody is left to hear it
+    write_own_line("diag", ticks_now(), Level::kNote, others, notice);
+  }
+}
+
+// A sink that takes nothing cannot say so itself; where lines go elsewhere too, that is told there, once.
+void Backend::tell_of_failures() {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    if (lane.entries != nullptr && i != kExtraLane) continue;  // they say it themselves: tell_notices()
+    const bool fails = lane.failures >= kFailuresTold;
+    if (fails == lane.told || (!fails && lane.failures > 0)) continue;
+    lane.told = fails;
+    if (fails) lane.lost_when_told = lane.shown.lost - lane.lost;
+    const Level level = fails ? Level::kWarning : Level::kNote;
+    auto others = lanes_by_level_[static_cast<std::size_t>(level)];
+    others = static_cast<decltype(others)>(others & ~(1u << i));
+    write_own_line("diag", ticks_now(), level, others,
+                   fails ? fmt::format("{} takes no lines: {}; they are counted as lost until it does", lane.name, lane.reason)
+                         : fmt::format("{} takes lines again; {} were lost", lane.name,
+                                       lane.shown.lost - lane.lost_when_told));
   }
 }
 

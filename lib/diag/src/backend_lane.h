@@ -53,6 +53,7 @@ struct Lane {
   std::chrono::steady_clock::time_point tried{};
   unsigned failures = 0;   // writes in a row that were not taken whole
   bool told = false;       // others were told of them
+  std::uint64_t lost_when_told = 0;  // shown.lost, before the losses they were told of
   SinkState shown;  // counts since the process began
 
   RotatingFile* rotating() const noexcept {

@@ -31,6 +31,9 @@ void put_in_force(const SourcesChange& change, const SourceSets& sets, const Rul
   ClientFilterTable& clients = all.verdicts.next_clients();
   clients.clear();
   for (unsigned i = 0; i < kSourcesMax; ++i) clients.add(i, change.next->by_number[i].clients);
+  RouteBits outputs = 0;
+  for (const Sources::OpenLease& open : change.next->leases) outputs = static_cast<RouteBits>(outputs | open.lease.to);
+  all.meters.outputs.store(outputs, std::memory_order_relaxed);
   all.verdicts.switch_epoch();
   all.walk();
 }

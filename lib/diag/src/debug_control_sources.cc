@@ -17,7 +17,6 @@ SourceSets Sources::sets() const noexcept {
     if (by_number[i].mode != Mode::kOff && by_number[i].kind == LeaseKind::kFollow) {
       sets.for_followed |= bit;
       sets.lease[i] = by_number[i].lease;
-      if (by_number[i].held) sets.held |= bit;
       continue;
     }
     if (by_number[i].kind == LeaseKind::kCount) sets.count_only |= bit;

@@ -26,7 +26,6 @@ struct Source {
   std::shared_ptr<const RuleList> rules;  // null: matches nothing
   std::vector<ClientBlock> clients;
   std::uint32_t sample = 1;  // on for one in so many transactions
-  bool held = false;         // of kFollow: no output
 };
 
 // Bits of sources.

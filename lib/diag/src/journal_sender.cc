@@ -33,29 +33,29 @@ bool full(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; 
 
 }  // namespace
 
-tl::expected<JournalSender, std::string> JournalSender::open(std::string_view path) {
+tl::expected<JournalSender, std::string> JournalSender::open(std::string_view path, Receiver receiver) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path[0] != '/' || path.size() >= sizeof address.sun_path || path.find('\0') != std::string_view::npos) {
-    return tl::unexpected(fmt::format("journald's socket \"{}\": expected an absolute path of at most {} bytes", path,
+    return tl::unexpected(fmt::format("{}'s socket \"{}\": expected an absolute path of at most {} bytes", receiver.name, path,
                                       sizeof address.sun_path - 1));
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket) return tl::unexpected(fmt::format("journald's socket {}: no descriptor: {}", path, error_text(errno)));
+  if (!socket) return tl::unexpected(fmt::format("{}'s socket {}: no descriptor: {}", receiver.name, path, error_text(errno)));
   // As root beyond the system's limit; either may be refused, and then more entries go as a memfd.
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &kSendBufferBytes, sizeof kSendBufferBytes) != 0) {
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &kSendBufferBytes, sizeof kSendBufferBytes);
   }
   const timeval patience{0, std::chrono::microseconds(kPatience).count()};
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  return JournalSender(std::move(socket), std::string(path), address);
+  return JournalSender(std::move(socket), std::string(path), address, receiver);
 }
 
 bool JournalSender::send(std::string_view entry, Clock::time_point now, bool counted) noexcept {
   if (now >= again_) {
     int error = try_patiently(entry);
-    const bool large = too_large(error);
+    const bool large = receiver_.takes_memfd && too_large(error);
     if (large) error = send_as_memfd(entry);
     if (error == 0) {
       state_ = JournalState::kTaken;
@@ -141,13 +141,13 @@ std::optional<std::string> JournalSender::take_notice(Clock::time_point now) {
   switch (state_) {
     case JournalState::kTaken:
       dropped_when_told_ = counters_.dropped;
-      return fmt::format("journald takes records again; {} were lost", lost);
-    case JournalState::kAbsent: return fmt::format("journald is not there, {}: {}; {}", path_, error_text(error_), kMeanwhile);
-    case JournalState::kRefused: return fmt::format("journald is not to be reached, {}: {}; {}", path_, error_text(error_), kMeanwhile);
-    case JournalState::kStalled: return fmt::format("journald has read nothing for {} ms; {}", kPatience.count(), kMeanwhile);
+      return fmt::format("{} takes records again; {} were lost", receiver_.name, lost);
+    case JournalState::kAbsent: return fmt::format("{} is not there, {}: {}; {}", receiver_.name, path_, error_text(error_), kMeanwhile);
+    case JournalState::kRefused: return fmt::format("{} is not to be reached, {}: {}; {}", receiver_.name, path_, error_text(error_), kMeanwhile);
+    case JournalState::kStalled: return fmt::format("{} has read nothing for {} ms; {}", receiver_.name, kPatience.count(), kMeanwhile);
     case JournalState::kFailing: break;
   }
-  return fmt::format("journald cannot be written to, {}: {}; {}", path_, error_text(error_), kMeanwhile);
+  return fmt::format("{} cannot be written to, {}: {}; {}", receiver_.name, path_, error_text(error_), kMeanwhile);
 }
 
 }  // namespace telltale::diag

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// JournalSender: hands entries to systemd-journald, and outlives it.
+// JournalSender: hands entries to systemd-journald, and outlives it. A syslog daemon's datagram socket is served by it too
+// (syslog_sink.h), without memfds.
 //
 // A datagram socket that is not connected: each entry is sent to the path, so a journald that comes back is met by the
 // next one. An entry too large for a datagram goes as a sealed memfd.
@@ -52,9 +53,15 @@ class JournalSender {
   static constexpr std::chrono::milliseconds kBackOff{500};  // so that it is met within a second of its return
   static constexpr std::chrono::milliseconds kNoticeEvery{1000};
 
+  // Who listens: its name for readers, and whether it takes a memfd instead of an entry too large for a datagram.
+  struct Receiver {
+    const char* name = "journald";
+    bool takes_memfd = true;
+  };
   // Does not look whether anybody is there. Errors: the path cannot be one of a socket (with the reason), or there is no
   // descriptor left.
-  static tl::expected<JournalSender, std::string> open(std::string_view path);
+  static tl::expected<JournalSender, std::string> open(std::string_view path) { return open(path, Receiver{}); }
+  static tl::expected<JournalSender, std::string> open(std::string_view path, Receiver receiver);
 
   // True: taken. `entry` is not empty; `now` is when the call is made; `counted`: it is one of those that the counters are
   // about, and not the sender's own word on others.
@@ -73,8 +80,8 @@ class JournalSender {
   std::optional<std::string> take_notice(Clock::time_point now);
 
  private:
-  JournalSender(UniqueFd socket, std::string path, const sockaddr_un& address) noexcept
-      : socket_(std::move(socket)), path_(std::move(path)), address_(address) {}
+  JournalSender(UniqueFd socket, std::string path, const sockaddr_un& address, Receiver receiver) noexcept
+      : socket_(std::move(socket)), path_(std::move(path)), address_(address), receiver_(receiver) {}
 
   int try_once(std::string_view entry, int flags) noexcept;
   int try_patiently(std::string_view entry) noexcept;
@@ -85,6 +92,7 @@ class JournalSender {
   UniqueFd socket_;
   std::string path_;
   sockaddr_un address_;
+  Receiver receiver_;
   JournalState state_ = JournalState::kTaken;
   int error_ = 0;
   Clock::time_point again_{};  // not tried before

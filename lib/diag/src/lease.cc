@@ -14,6 +14,7 @@
 #include "lease_rate.h"
 #include "preview.h"
 #include "registry.h"
+#include "route.h"
 
 namespace telltale::diag {
 namespace {
@@ -82,7 +83,7 @@ tl::expected<Source, Refusal> compile(const LeaseRequest& request) {
     }
   }
   Mode mode = clients->empty() ? Mode::kOn : Mode::kOnForClients;
-  return Source{mode, request.kind, 0, std::move(*rules), std::move(*clients), request.sample, request.held};
+  return Source{mode, request.kind, 0, std::move(*rules), std::move(*clients), request.sample};
 }
 
 Lease make_lease(const LeaseRequest& request, std::uint64_t id, SteadyTime now) {
@@ -98,6 +99,7 @@ Lease make_lease(const LeaseRequest& request, std::uint64_t id, SteadyTime now) 
               .sample = request.sample};
   lease.opened = std::chrono::system_clock::now();
   lease.opened_steady = now;
+  lease.to = request.to;
   if (request.duration) lease.ends = now + *request.duration;
   return lease;
 }
@@ -139,7 +141,7 @@ tl::expected<OpenedLease, Refusal> open_lease(const LeaseRequest& request, Stead
   if (auto refusal = check_client_blocks(*next)) return tl::unexpected(std::move(*refusal));
   next->leases.push_back({lease, *number});
 
-  registry().meters.open(*number, request.max_lines);
+  registry().meters.open(*number, request.max_lines, request.held || request.to != 0 ? kElsewhere | route_to(request.to) : 0);
   auto applied = apply({next, kept, number});
   if (!applied) return tl::unexpected(std::move(applied.error()));
   tell_previews(replaced);

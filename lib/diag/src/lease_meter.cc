@@ -4,21 +4,57 @@
 #include <algorithm>
 #include <bit>
 
+#include "route.h"
+
 namespace telltale::diag {
 
-bool LeaseMeters::charge(std::uint64_t sources) noexcept {
+namespace {
+
+// What two sources that ask for one line make of it: all outputs that are named, and where the level goes unless
+// neither asks for that.
+struct Joined {
+  bool by_level = false;
+  std::uint32_t to = 0;
+
+  void add(std::uint32_t route) noexcept {
+    by_level = by_level || (route & kElsewhere) == 0;
+    to |= route & kToMask;
+  }
+  std::uint32_t route() const noexcept { return to | (by_level ? 0 : kElsewhere); }
+};
+
+}  // namespace
+
+Charge LeaseMeters::charge(std::uint64_t sources) noexcept {
+  if (sources == 1) return {true, 0};
   bool good = (sources & 1) != 0;
+  Joined joined{.by_level = good};
   for (sources &= ~std::uint64_t{1}; sources != 0; sources &= sources - 1) {
     Meter& meter = meters_[static_cast<unsigned>(std::countr_zero(sources))];
     std::uint64_t before = meter.lines.fetch_add(1, std::memory_order_relaxed);
     std::uint64_t max = meter.max.load(std::memory_order_relaxed);
-    if (max == 0 || before < max) good = true;
+    if (max == 0 || before < max) {
+      good = true;
+      joined.add(meter.route.load(std::memory_order_relaxed));
+    }
     if (max != 0 && before + 1 == max) {
       auto* call = notify.load(std::memory_order_acquire);
       if (call != nullptr) call(notify_with.load(std::memory_order_acquire));
     }
   }
-  return good;
+  return {good, good ? joined.route() : 0};
+}
+
+std::uint32_t LeaseMeters::route(std::uint64_t sources) const noexcept {
+  Joined joined{.by_level = (sources & 1) != 0};
+  bool good = joined.by_level;
+  for (sources &= ~std::uint64_t{1}; sources != 0; sources &= sources - 1) {
+    const auto number = static_cast<unsigned>(std::countr_zero(sources));
+    if (spent(number)) continue;
+    good = true;
+    joined.add(meters_[number].route.load(std::memory_order_relaxed));
+  }
+  return good ? joined.route() : 0;
 }
 
 bool LeaseMeters::can_pay(std::uint64_t sources) const noexcept {
@@ -29,7 +65,8 @@ bool LeaseMeters::can_pay(std::uint64_t sources) const noexcept {
   return false;
 }
 
-void LeaseMeters::open(unsigned number, std::uint64_t max_lines) noexcept {
+void LeaseMeters::open(unsigned number, std::uint64_t max_lines, std::uint32_t route) noexcept {
+  meters_[number].route.store(route, std::memory_order_relaxed);
   meters_[number].max.store(max_lines, std::memory_order_relaxed);
   meters_[number].lines.store(0, std::memory_order_relaxed);
 }

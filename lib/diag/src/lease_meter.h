@@ -1,29 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// LeaseMeters: how many lines each open lease has asked for, and how many it may.
+// LeaseMeters: how many lines each open lease has asked for, how many it may, and where they go.
 //
 // **Thread safety:** charge() is lock-free; open() and close() are called one at a time (Registry::changes).
 // A number is given to another lease only after 61 others were opened, so a thread that still acts on a
-// lease that has ended does not spend a line of the next one.
+// lease that has ended does not spend a line of the next one, nor lead one where that lease's go.
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 
+#include <telltale/diag/output.h>
+
 #include "registry_verdict.h"
 
 namespace telltale::diag {
 
+struct Charge {
+  bool good = false;
+  std::uint32_t route = 0;  // of those that are good for it: bits of kRouteBits (route.h)
+};
+
 class LeaseMeters {
  public:
-  // May this line be written? `sources` ask for it; each lease of them is charged. The base is always good for it.
-  bool charge(std::uint64_t sources) noexcept;
+  // May this line be written, and where? `sources` ask for it; each lease of them is charged. The base is always good for it.
+  Charge charge(std::uint64_t sources) noexcept;
 
   // Could charge() be good for it now?
   bool can_pay(std::uint64_t sources) const noexcept;
+  // Charge::route, without a charge.
+  std::uint32_t route(std::uint64_t sources) const noexcept;
 
-  void open(unsigned number, std::uint64_t max_lines) noexcept;
+  // `route`: of its lines: 0 where their level goes; kElsewhere, with outputs (route_to()) or none.
+  void open(unsigned number, std::uint64_t max_lines, std::uint32_t route) noexcept;
   std::uint64_t lines(unsigned number) const noexcept;  // at most the limit
+  // What all open leases name as outputs: a loss of debug lines may be one of theirs.
+  std::atomic<RouteBits> outputs{0};
   bool spent(unsigned number) const noexcept;
 
   std::atomic<void (*)(void*) noexcept> notify{nullptr};
@@ -33,6 +45,7 @@ class LeaseMeters {
   struct Meter {
     std::atomic<std::uint64_t> lines{0};
     std::atomic<std::uint64_t> max{0};  // 0: no limit
+    std::atomic<std::uint32_t> route{0};
   };
   std::array<Meter, kSourcesMax> meters_{};
 };

@@ -15,6 +15,7 @@
 #include "record_log_line.h"
 #include "registry_names.h"
 #include "ring_table.h"
+#include "syslog_sink.h"
 #include "tag_table.h"
 #include "ticks.h"
 
@@ -24,6 +25,7 @@ namespace {
 OutputControl::Deadline in(std::chrono::milliseconds time) noexcept {
   return std::chrono::steady_clock::now() + time;
 }
+bool is_stream(std::string_view name) noexcept { return name == kStdout || name == kStderr; }
 }  // namespace
 
 tl::expected<void, std::string> configure_output(const OutputConfig& config) {
@@ -34,7 +36,8 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
   targets.roll = config.roll;
   targets.binary_path = config.binary_file;
   auto routed = [&config](Route to) {
-    return std::any_of(config.routes.begin(), config.routes.end(), [to](auto r) { return (r & to) != 0; });
+    auto leads = [to](RouteBits r) { return (r & to) != 0; };
+    return leads(config.also) || std::any_of(config.routes.begin(), config.routes.end(), leads);
   };
   if (routed(kToLogFile) && config.log_file.empty()) {
     return tl::unexpected<std::string>("lines are routed to the log file, but there is none");
@@ -64,7 +67,7 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
     targets.log_file = std::move(*file);
   }
   targets.json_path = config.json_file;
-  if (!config.json_file.empty()) {
+  if (!config.json_file.empty() && !is_stream(config.json_file)) {
     auto file = FileSink::open(config.json_file, config.roll);
     if (!file) return tl::unexpected(file.error());
     targets.json_file = std::move(*file);
@@ -87,6 +90,13 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
   }
   if (from_stderr && !targets.stderr_to_journal) {
     note("stderr is a stream to the journal, but {} takes nothing; lines stay on stderr", config.journald_socket);
+  }
+  if (routed(kToSyslog)) {
+    auto syslog = SyslogSink::open(config.syslog_socket, targets.identifier, config.facility);
+    if (!syslog) return tl::unexpected(syslog.error());
+    targets.syslog = std::move(*syslog);
+    targets.syslog_path = config.syslog_socket;
+    targets.facility = config.facility;
   }
   OutputChange change;
   change.targets = std::move(targets);

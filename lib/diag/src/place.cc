@@ -48,8 +48,9 @@ bool record(const Tag& tag, const Decision& wanted) noexcept {
 bool print(const Tag& tag, const Decision& wanted, std::atomic<std::uint64_t>& hits,
            std::atomic<std::uint64_t>& counted) noexcept {
   if (wanted.count != 0) counted.fetch_add(1, std::memory_order_relaxed);
-  if (wanted.print == 0 || !registry().meters.charge(wanted.print)) return record(tag, wanted);
-  tl_route = tag.number | kByTag | (wanted.held_only ? kHeldOnly : 0);
+  const Charge charged = wanted.print == 0 ? Charge{} : registry().meters.charge(wanted.print);
+  if (!charged.good) return record(tag, wanted);
+  tl_route = tag.number | kByTag | charged.route;
   hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -60,7 +61,7 @@ bool tag_wanted(Tag& tag, Flavour flavour, bool flag) noexcept {
   Registry& all = registry();
   Decision wanted = all.verdicts.decide(tag.matches, flavour, flag, current_context());
   if (wanted.print == 0 || !all.meters.can_pay(wanted.print)) return record(tag, wanted);
-  tl_route = tag.number | kByTag | (wanted.held_only ? kHeldOnly : 0);
+  tl_route = tag.number | kByTag | all.meters.route(wanted.print);
   tag.hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -102,8 +103,13 @@ bool tag_wanted_uncached(const Tag& tag, Flavour flavour, const Place* place, bo
     if (all.verdicts.epoch() != at.epoch) continue;
     // A tag that is in no table has no number to be recorded under.
     if (wanted.print == 0) return tag.number != 0 && record(tag, wanted);
-    tl_route = tag.number | kByTag | (wanted.held_only ? kHeldOnly : 0);
-    return place == nullptr ? all.meters.can_pay(wanted.print) : all.meters.charge(wanted.print);
+    if (place == nullptr) {
+      tl_route = tag.number | kByTag | all.meters.route(wanted.print);
+      return all.meters.can_pay(wanted.print);
+    }
+    const Charge charged = all.meters.charge(wanted.print);
+    tl_route = tag.number | kByTag | charged.route;
+    return charged.good;
   }
 }
 

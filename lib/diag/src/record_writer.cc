@@ -8,6 +8,7 @@
 #include <telltale/diag/scope.h>
 
 #include "backend_wake.h"
+#include "client_names.h"
 #include "ring_table.h"
 #include "route.h"
 #include "secret_values.h"
@@ -43,9 +44,9 @@ constinit thread_local Ring* tl_open_ring __attribute__((tls_model("initial-exec
 inline char* begin_in(Ring* ring, char* at, std::uint32_t site, Level level) noexcept {
   tl_open_ring = ring;
   auto* header = reinterpret_cast<RecordHeader*>(at);
-  header->site = site & ~kHeldOnly;
+  header->site = site & ~kRouteBits;
   header->level = level;
-  header->flags = (site & kHeldOnly) != 0 ? kRecordHeld : 0;
+  header->flags = flags_of_route(site);
   if (const Context* context = tl_context) {
     header->connection = context->connection;
     header->transaction = context->transaction;
@@ -86,6 +87,13 @@ inline char* begin_in(Ring* ring, char* at, std::uint32_t site, Level level) noe
   return begin_in(ring, at, site, key.level);
 }
 
+// Before the first line of a connection that somebody wants with its client.
+[[gnu::noinline, gnu::cold]] void tell_client(Ring& ring, const Context& context) noexcept {
+  const std::uint32_t asked = clients_asked();
+  if (asked != 0 && context.connection != 0 && !ring.tell_client(context.connection, context.client->address)) return;
+  context.client->told.store(asked, std::memory_order_relaxed);
+}
+
 constexpr std::size_t whole(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 
 }  // namespace
@@ -98,6 +106,10 @@ char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size
     ring = take_ring({tag, level}, &RingTable::take);
     if (ring == nullptr) return nullptr;
   }
+  if (const Context* context = tl_context; context != nullptr && context->client != nullptr &&
+                                           context->client->told.load(std::memory_order_relaxed) != clients_asked()) [[unlikely]] {
+    tell_client(*ring, *context);
+  }
   char* at = ring->reserve(bytes, {tag, level});
   if (at == nullptr) [[unlikely]] {
     if (!ring->retired() || ring->is_open()) return nullptr;
@@ -109,13 +121,17 @@ char* begin_record(std::uint32_t site, std::uint32_t tag, Level level, std::size
 
 char* begin_located(std::string_view tag, Level level, std::size_t room_bytes) noexcept {
   const Tag* known = tag.empty() ? nullptr : find_tag(tag);
-  if (known == nullptr) return begin_record(0, 0, level, room_bytes);
+  const std::uint32_t number = known == nullptr ? 0 : known->number;
   std::uint32_t bits = 0;
   if (level == Level::kDebug) {
-    const std::uint32_t route = std::exchange(tl_route, 0), number = known->number | kByTag;
-    bits = (route & ~kRouteBits) == number ? route & kRouteBits : route_again(known->matches);
+    const std::uint32_t route = std::exchange(tl_route, 0);
+    if ((route & ~kRouteBits) == (number | kByTag)) {
+      bits = route & kRouteBits;
+    } else if (known != nullptr) {
+      bits = route_again(known->matches);
+    }
   }
-  return begin_record(bits, known->number, level, room_bytes);
+  return begin_record(bits, number, level, room_bytes);
 }
 
 void end_record(char* end, std::uint8_t argument_count) noexcept {

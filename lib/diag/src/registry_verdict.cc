@@ -30,10 +30,8 @@ Decision Verdicts::decide(const SourceBits& all_matches, Flavour flavour, bool f
     if (following != 0 && context != nullptr && context->followed != 0) on |= followed_by(sets, following, context->followed);
     std::uint64_t count_only = sets.count_only.load(std::memory_order_acquire);
     std::uint64_t record = all_matches.at(epoch) & sets.for_recorder.load(std::memory_order_acquire);
-    std::uint64_t held = sets.held.load(std::memory_order_acquire);
     if (epoch_.load(std::memory_order_relaxed) == epoch) {
-      std::uint64_t print = on & ~count_only;
-      return {print, on & count_only, record, print != 0 && (print & ~held) == 0};
+      return {on & ~count_only, on & count_only, record};
     }
   }
 }
@@ -84,7 +82,7 @@ SourceSets Verdicts::sets() const noexcept {
   return {sets.for_controls.load(std::memory_order_acquire), sets.for_strings.load(std::memory_order_acquire),
           sets.for_clients.load(std::memory_order_acquire),  sets.for_followed.load(std::memory_order_acquire),
           sets.count_only.load(std::memory_order_acquire),   sets.sampled.load(std::memory_order_acquire),
-          sets.held.load(std::memory_order_acquire),         sets.for_recorder.load(std::memory_order_acquire),
+          sets.for_recorder.load(std::memory_order_acquire),
           {},
           {}};
 }
@@ -97,7 +95,6 @@ void Verdicts::stage(const SourceSets& sets) noexcept {
   next.for_followed.store(sets.for_followed, std::memory_order_release);
   next.count_only.store(sets.count_only, std::memory_order_release);
   next.sampled.store(sets.sampled, std::memory_order_release);
-  next.held.store(sets.held, std::memory_order_release);
   next.for_recorder.store(sets.for_recorder, std::memory_order_release);
   for (unsigned i = 0; i < kSourcesMax; ++i) {
     next.lease[i].store(sets.lease[i], std::memory_order_release);

@@ -38,7 +38,6 @@ struct SourceSets {
   std::uint64_t for_followed = 0;  // on for contexts that carry the source's lease
   std::uint64_t count_only = 0;    // of the above: matching calls are counted, nothing prints
   std::uint64_t sampled = 0;       // of for_controls, for_strings and for_clients: on for some transactions only
-  std::uint64_t held = 0;          // of for_followed: no output
   std::uint64_t for_recorder = 0;  // none of the above: into the flight recorder, in every mode and for all clients
   std::array<std::uint64_t, kSourcesMax> lease{};   // ids, of for_followed
   std::array<std::uint32_t, kSourcesMax> sample{};  // one in so many, of `sampled`
@@ -49,7 +48,6 @@ struct Decision {
   std::uint64_t print = 0;
   std::uint64_t count = 0;
   std::uint64_t record = 0;
-  bool held_only = false;  // print has no other sources than `held` ones
 };
 
 enum class Flavour : std::uint8_t { kControl, kString };
@@ -86,7 +84,6 @@ class Verdicts {
     std::atomic<std::uint64_t> for_followed{0};
     std::atomic<std::uint64_t> count_only{0};
     std::atomic<std::uint64_t> sampled{0};
-    std::atomic<std::uint64_t> held{0};
     std::atomic<std::uint64_t> for_recorder{0};
     std::array<std::atomic<std::uint64_t>, kSourcesMax> lease{};
     std::array<std::atomic<std::uint32_t>, kSourcesMax> sample{};

@@ -156,6 +156,16 @@ bool Ring::announce_name(std::uint64_t limit) noexcept {
   return true;
 }
 
+bool Ring::tell_client(std::uint64_t connection, const std::array<std::uint8_t, 16>& address) noexcept {
+  if (open_ || retired() || gap_open()) return false;
+  constexpr std::size_t kBytes = sizeof(RecordHeader) + sizeof address;
+  char* at = place(kBytes, limit(false));
+  if (at == nullptr) return false;
+  std::memcpy(put_header(at, kClientSite, kBytes, connection), address.data(), sizeof address);
+  advance(kBytes);
+  return true;
+}
+
 void Ring::set_name(std::string_view name) noexcept {
   std::memset(name_, 0, sizeof name_);
   std::memcpy(name_, name.data(), std::min(name.size(), kThreadNameBytes - 1));

@@ -21,8 +21,8 @@
 //   consumer
 //   published()    end of what may be read; consumed() gives the room back
 //
-// Besides records the ring carries three kinds of its own, told by their site number: pads, names (the
-// thread that writes is called so from here on) and gaps. So a ring may change hands, or its thread be
+// Besides records the ring carries four kinds of its own, told by their site number: pads, names (the
+// thread that writes is called so from here on), clients (the connection is of this one) and gaps. So a ring may change hands, or its thread be
 // renamed, with records still queued.
 //
 // **Thread safety:** producer's functions by the owning thread only, consumer's by the backend only.
@@ -30,6 +30,7 @@
 // consumer, acquire by producer) covers their reuse; retire() is asked for by anybody. No read-modify-write,
 // no lock.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,7 @@ namespace telltale::diag {
 
 inline constexpr std::uint32_t kPadSite = 0xFFFFFFFF;   // only size_bytes and site are valid
 inline constexpr std::uint32_t kNameSite = 0xFFFFFFFE;  // header, `connection` the kernel's id, kThreadNameBytes of name
+inline constexpr std::uint32_t kClientSite = 0xFFFFFFFC;  // header, `connection` whose, 16 bytes of address
 inline constexpr std::uint32_t kGapSite = 0xFFFFFFFD;   // header, `connection` times RingGap
 
 // In a gap record: so many were dropped in all under the ring's drop slot, of these so many since the last gap.
@@ -88,6 +90,8 @@ class alignas(64) Ring {
   // Its thread has a record open in another ring: until let_go(), one here is nested and is lost.
   void hold() noexcept { open_ = true; }
   void let_go() noexcept { open_ = false; }
+  // The connection is of the client with this address. False: not told, for want of room.
+  bool tell_client(std::uint64_t connection, const std::array<std::uint8_t, 16>& address) noexcept;
   void count_nested(DropKey key) noexcept { drop(key, DropReason::kNested); }
 
   void rename(std::string_view name) noexcept;

@@ -205,6 +205,7 @@ void RingImage::add(std::uint64_t position, const RecordHeader& record, std::uin
     if (size >= sizeof record + kThreadNameBytes) thread_ = name(text_of(at + sizeof record, kThreadNameBytes));
     return;
   }
+  if (record.site == kClientSite) return;
   if (record.site == kGapSite && record.connection > (size - sizeof record) / sizeof(RingGap)) {
     ++damaged_;
     return;

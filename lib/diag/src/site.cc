@@ -127,12 +127,13 @@ bool site_wanted(const Site& site, bool flag) noexcept {
   Registry& all = registry();
   Decision wanted = all.verdicts.decide(entry->matches, Flavour::kControl, flag, context);
   if (wanted.count != 0) entry->history->counted.fetch_add(1, std::memory_order_relaxed);
-  if (wanted.print == 0 || !all.meters.charge(wanted.print)) {
+  const Charge charged = wanted.print == 0 ? Charge{} : all.meters.charge(wanted.print);
+  if (!charged.good) {
     if (wanted.record == 0) return false;
     tl_route = entry->number | kForRecorder;
     return true;
   }
-  tl_route = entry->number | (wanted.held_only ? kHeldOnly : 0);
+  tl_route = entry->number | charged.route;
   entry->history->hits.fetch_add(1, std::memory_order_relaxed);
   return true;
 }

@@ -210,6 +210,15 @@ void DebugCommands::add_enable() {
   enable.add_option("--sample", sample_, "only for one in so many transactions, and all lines of those")
       ->type_name("1/N")
       ->check(CLI::Validator(refuse_sample, ""));
+  enable
+      .add_option("--to", to_,
+                  "where its lines go instead: stdout, stderr, text, binary, json, syslog, journald; several with commas")
+      ->type_name("OUTPUT")
+      ->delimiter(',')
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(refuse_text, ""));
   text_option(enable, "--reason", reason_, "why: shown with the lease, and in the log");
 }
 
@@ -238,13 +247,15 @@ void DebugCommands::enable() {
   if (max_lines_ != 0) content["max_lines"] = max_lines_;
   if (!max_rate_.empty()) content["max_rate"] = parse_rate(max_rate_).value_or(0);
   if (!sample_.empty()) content["sample"] = parse_sample(sample_).value_or(0);
+  if (!to_.empty()) content["to"] = texts(to_);
   if (!reason_.empty()) content["reason"] = reason_;
   command_.ask("POST", "/v1/debug/enable", render_enabled, std::move(content));
   command_.arguments = {{"tags", tags_, "--tags"},
                         {"rules", joined(rules_), "--rule"},
                         {"client_ip", client_ip_, "--client-ip"},
                         {"max_rate", max_rate_, "--max-rate"},
-                        {"sample", sample_, "--sample"}};
+                        {"sample", sample_, "--sample"},
+                        {"to", fmt::to_string(fmt::join(to_, ",")), "--to"}};
 }
 
 void DebugCommands::disable() { command_.ask("POST", "/v1/debug/disable", render_disabled); }

@@ -43,6 +43,7 @@ class DebugCommands {
   CLI::App& debug_;
   Command& command_;
   std::string tags_, client_ip_, duration_, reason_, file_, function_, module_, text_, host_, path_, method_, status_;
+  std::vector<std::string> to_;
   std::string max_rate_, sample_, slower_than_, next_;
   std::vector<std::string> rules_, files_;
   LogOptions log_options_;

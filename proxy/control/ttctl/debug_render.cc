@@ -135,6 +135,11 @@ std::string render_leases(const json::object& answer) {
       }
     }
     if (!sample.empty()) lines += fmt::format("  sample   1 of {} transactions\n", sample);
+    if (const json::value* to = lease.if_contains("to")) {
+      std::string names;
+      for (const json::value& name : to->as_array()) names += (names.empty() ? "" : ", ") + text(name);
+      lines += fmt::format("  to       {}\n", names);
+    }
     for (const char* name : {"owner", "reason"}) {
       std::string value = optional(lease, name);
       if (!value.empty()) lines += fmt::format("  {:<7}  {}\n", name, value);

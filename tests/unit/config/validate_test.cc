@@ -100,12 +100,10 @@ TEST_CASE("validate: the ring size is a power of two", "[config][validate]") {
                                        });
 }
 
-TEST_CASE("validate: output letters are O, E, L and B, each once", "[config][validate]") {
-  for (const char* good : {"", "O", "E", "L", "B", "EL", "LE", "LB", "OELB"})
+TEST_CASE("validate: output letters are those of the outputs there are, each once", "[config][validate]") {
+  for (const char* good : {"", "O", "E", "L", "B", "EL", "LE", "LB", "N", "S", "LJ", "OELBNSJ"})
     CHECK(validate(Record::kDiagsOutputError, good));
   check_refused(Record::kDiagsOutputError, {
-                                               {"S", "\"S\" (syslog) is not offered yet"},
-                                               {"SL", "\"S\" (syslog) is not offered yet"},
                                                {"X", "\"X\" is not an output letter"},
                                                {"e", "\"e\" is not an output letter"},
                                                {"E L", "\" \" is not an output letter"},
@@ -115,7 +113,33 @@ TEST_CASE("validate: output letters are O, E, L and B, each once", "[config][val
                                                {"stderr", "\"s\" is not an output letter"},
                                            });
   CHECK(validate(Record::kDiagsOutputError, "X").error().expected ==
-        "letters of O (stdout), E (stderr), L (diags.log) and B (diags.blog, binary), or none");
+        "letters of O (stdout), E (stderr), L (diags.log), B (diags.blog, binary), N (diags.json, JSON lines), S (syslog) and "
+        "J (journald), or none");
+}
+
+TEST_CASE("validate: where syslog and journald listen, whose lines they are, and what they are to syslog", "[config][validate]") {
+  CHECK(validate(Record::kDiagSyslogSocket, "/" + std::string(106, 'a')));
+  check_refused(Record::kDiagSyslogSocket, {
+                                               {"", "\"\" is not an absolute path"},
+                                               {"dev/log", "\"dev/log\" is not an absolute path"},
+                                               {"/" + std::string(107, 'a'), quote("/" + std::string(107, 'a')) + " is longer than 107 bytes"},
+                                           });
+  CHECK(validate(Record::kDiagIdentifier, std::string(48, '~')));
+  check_refused(Record::kDiagIdentifier, {
+                                             {"", "the name is empty"},
+                                             {"a b", "\"a b\" has a space or what is not printable ASCII"},
+                                             {"\xc3\xa4", quote("\xc3\xa4") + " has a space or what is not printable ASCII"},
+                                             {std::string(49, 'a'), quote(std::string(49, 'a')) + " is longer than 48 bytes"},
+                                         });
+  for (const char* good : {"LOG_DAEMON", "LOG_USER", "LOG_LOCAL0", "LOG_LOCAL7"}) CHECK(validate(Record::kSyslogFacility, good));
+  check_refused(Record::kSyslogFacility, {
+                                             {"daemon", "\"daemon\" is not a facility for programs"},
+                                             {"LOG_KERN", "\"LOG_KERN\" is not a facility for programs"},
+                                             {"LOG_LOCAL8", "\"LOG_LOCAL8\" is not a facility for programs"},
+                                             {"LOG_LOCAL", "\"LOG_LOCAL\" is not a facility for programs"},
+                                         });
+  CHECK(validate(Record::kDiagJsonFilename, "stdout"));
+  check_refused(Record::kDiagJsonFilename, {{"a/b", "\"a/b\" names a folder"}});
 }
 
 TEST_CASE("validate: the log file is a plain file name", "[config][validate]") {

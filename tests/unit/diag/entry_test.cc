@@ -6,11 +6,13 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -24,7 +26,11 @@
 
 #include "debug_state.h"
 #include "entry_json.h"
+#include "entry_maker.h"
 #include "output_capture.h"
+#include "record_bytes.h"
+#include "tests/support/strict_json.h"
+#include "temporary_folder.h"
 
 using namespace telltale::diag;
 
@@ -36,14 +42,14 @@ constexpr DbgCtl entry_dbg{"entry_test"};
 struct Kept {
   explicit Kept(const Entry& e)
       : wall_ns(e.wall_ns), level(e.level), line(e.line), thread_id(e.thread_id), tag(e.tag), file(e.file),
-        function(e.function), thread(e.thread), plugin(e.plugin), message(e.message), connection(e.connection),
+        function(e.function), thread(e.thread), plugin(e.plugin), client(e.client), message(e.message), connection(e.connection),
         transaction(e.transaction), lost(e.lost) {
     for (const EntryField& f : e.fields) fields.push_back(std::string(f.name) + "=" + std::string(f.value));
   }
   std::int64_t wall_ns;
   Level level;
   std::uint32_t line, thread_id;
-  std::string tag, file, function, thread, plugin, message;
+  std::string tag, file, function, thread, plugin, client, message;
   std::uint64_t connection, transaction, lost;
   std::vector<std::string> fields;
 };
@@ -84,6 +90,7 @@ class ToTable {
     config.routes.fill(kToExtra);
     set_extra_sink(table);
     REQUIRE(configure_output(config));
+    settle_output(kLongEnough);  // from now on lines have their client
     table->take();
   }
   ~ToTable() {
@@ -161,6 +168,33 @@ TEST_CASE("EntrySink: is given a debug line's parts, fields apart from the messa
   CHECK(one.wall_ns > 1'700'000'000'000'000'000);
 }
 
+TEST_CASE("EntrySink: is told the client of a connection from its first line on, whichever thread writes it", "[diag][entry]") {
+  const CleanDebug debug;
+  REQUIRE(set_base({.mode = Mode::kOn, .tags = "entry_test"}));
+  Client client;
+  client.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 192, 0, 2, 1};
+  Client other;
+  other.address = {0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7};
+  Context context{.connection = 12, .client = &client}, context_of_other{.connection = 13, .client = &other};
+  auto say = [](const Context& of) {
+    Scope scope(&of);
+    Dbg(entry_dbg, "said");
+  };
+  for (int round = 0; round < 2; ++round) {  // a sink that comes later is told too
+    ToTable to;
+    say(context);
+    std::thread([&] { say(context_of_other); }).join();
+    say(context);
+    Dbg(entry_dbg, "of nobody");
+    const std::vector<Kept> all = to.table->take();
+    REQUIRE(all.size() == 4);
+    CHECK(all[0].client == "192.0.2.1");
+    CHECK(all[1].client == "2001:db8::7");
+    CHECK(all[2].client == "192.0.2.1");
+    CHECK(all[3].client.empty());
+  }
+}
+
 TEST_CASE("EntrySink: lines beside it are as they are without it", "[diag][entry]") {
   const CleanDebug debug;
   REQUIRE(set_base({.mode = Mode::kOn, .tags = "entry_test"}));
@@ -226,4 +260,78 @@ TEST_CASE("EntryJson: every key, once, in the order that is documented", "[diag]
   out.clear();
   EntryJson().append(out, Entry{});
   CHECK(out == "{\"time\":\"1970-01-01T00:00:00.000000000Z\",\"level\":\"DEBUG\",\"text\":\"\"}\n");
+}
+
+TEST_CASE("EntryJson: is strict JSON on one line whatever the bytes are", "[diag][entry]") {
+  std::mt19937 random(20261130);
+  auto bytes = [&random](std::size_t most) {
+    std::string text(random() % (most + 1), '\0');
+    // Half of them such that pieces of UTF-8 and of JSON come often.
+    constexpr std::string_view kOften = "\"\\\n\r{}[]:,\0\x1b\xc3\xa4\xe2\x80\xa8\xf0\x9f\x98\x80\xed\xa0\x80\xff";
+    const bool often = random() % 2 == 0;
+    for (char& c : text) c = often ? kOften[random() % kOften.size()] : static_cast<char>(random());
+    return text;
+  };
+  EntryMaker maker;
+  EntryJson json;
+  LineWriter lines;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = "f" + std::to_string(random() % 3);
+    const std::string texts[] = {bytes(40), bytes(40), bytes(20), bytes(20), bytes(20)};
+    RecordBytes record(texts[0], field(name.c_str(), texts[1]), field("f1", static_cast<char>(i)), field("f", i * 0.1),
+                       field("big", std::numeric_limits<double>::max()), field("inf", std::numeric_limits<double>::infinity()));
+    LineHead head;
+    head.wall_ns = static_cast<std::int64_t>(random()) * 1'000'000'007 % 4'000'000'000'000'000'000;
+    head.thread = texts[2];
+    head.origin.tag = texts[3];
+    head.origin.file = texts[4];
+    head.client = texts[4];
+    RecordReader arguments(record.data(), record.header());
+    RecordReader for_text = arguments;
+    std::string out;
+    json.append(out, maker.make(head, lines.text("{}", for_text, false), 0, arguments));
+    REQUIRE(out.find('\n') == out.size() - 1);
+    INFO(out);
+    REQUIRE(telltale::test::StrictJson(std::string_view(out).substr(0, out.size() - 1)).valid());
+  }
+}
+
+TEST_CASE("Output: JSON lines go to their file, beside the text, and each line is an object", "[diag][entry][output]") {
+  const TemporaryFolder folder;
+  OutputConfig config;
+  config.log_file = folder / "diags.log";
+  config.json_file = folder / "diags.json";
+  config.routes.fill(kToLogFile | kToJson);
+  REQUIRE(configure_output(config));
+  const std::uint64_t lost_before = output_status().lines_lost;
+  for (int i = 0; i < 100; ++i) note("line {}", i);
+  flush_output(kLongEnough);
+  CHECK(output_status().lines_lost == lost_before);
+  (void)configure_output({});
+  settle_output(kLongEnough);
+  std::ifstream json(config.json_file);
+  int n = 0;
+  for (std::string line; std::getline(json, line); ++n) {
+    CHECK(telltale::test::StrictJson(line).valid());
+    CHECK(line.ends_with("\"text\":\"line " + std::to_string(n) + "\"}"));
+  }
+  CHECK(n == 100);
+  std::ifstream text(config.log_file);
+  n = 0;
+  for (std::string line; std::getline(text, line); ++n) {
+    CHECK(line.ends_with("NOTE line " + std::to_string(n)));
+  }
+  CHECK(n == 100);
+}
+
+TEST_CASE("Output: JSON needs a file where a level leads to it, of its own", "[diag][entry][output]") {
+  const TemporaryFolder folder;
+  OutputConfig config;
+  config.routes.fill(kToJson);
+  CHECK(configure_output(config).error() == "lines are routed to the JSON lines, but there is no file for them");
+  config.log_file = config.json_file = folder / "one";
+  CHECK(configure_output(config).error() == "the JSON lines and another log are both " + config.json_file);
+  config.log_file.clear();
+  config.json_file = folder / "none/diags.json";
+  CHECK(configure_output(config).error().find(config.json_file) != std::string::npos);
 }

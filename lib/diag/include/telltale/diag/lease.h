@@ -25,6 +25,7 @@
 #include <tl/expected.hpp>
 
 #include <telltale/diag/export.h>
+#include <telltale/diag/output.h>
 #include <telltale/diag/refusal.h>
 
 namespace telltale::diag {
@@ -49,6 +50,9 @@ struct LeaseRequest {
   std::uint64_t max_rate = 0;  // lines a second, of kPrint; 0: no limit
   std::uint32_t sample = 1;    // one in so many transactions, 1 to kSampleMost; see in_sample()
   bool held = false;           // of kFollow: what it alone asks for goes to no output (capture.h)
+  // Outputs that its lines go to, instead of where debug lines go. A line that others ask for too goes where they say
+  // besides. One that is not configured then (OutputConfig) loses them, counted. 0: where debug lines go.
+  RouteBits to = 0;
 };
 
 struct Lease {
@@ -72,6 +76,7 @@ struct Lease {
     double lines_per_s = 0;
   };
   std::vector<TakenBack> taken_back = {};
+  RouteBits to = 0;  // LeaseRequest::to
 };
 
 inline constexpr std::size_t kLeasesMax = 62;

@@ -50,6 +50,13 @@ enum Route : std::uint16_t {
   kToJournald = 128,
 };
 using RouteBits = std::uint16_t;
+// As operators say them; kToExtra has none.
+struct RouteName {
+  Route route;
+  std::string_view name;
+};
+inline constexpr RouteName kRouteNames[] = {{kToStdout, "stdout"}, {kToStderr, "stderr"}, {kToLogFile, "text"},     {kToBinary, "binary"},
+                                            {kToJson, "json"},     {kToSyslog, "syslog"}, {kToJournald, "journald"}};
 using Routes = std::array<RouteBits, kLevels>;  // by Level
 // Before anything is configured: all to stderr.
 inline constexpr Routes kRoutesToStderr{kToStderr, kToStderr, kToStderr, kToStderr,
@@ -70,6 +77,8 @@ struct RollSettings {
   bool operator==(const RollSettings&) const = default;
 };
 
+inline constexpr std::string_view kStdout = "stdout", kStderr = "stderr";
+
 struct OutputConfig {
   Routes routes = kRoutesToStderr;
   ShowLocation show_location = ShowLocation::kDebugLines;
@@ -77,7 +86,7 @@ struct OutputConfig {
   // Path of the binary log, diags.blog: records unformatted, for `ttctl debug cat`. A regular file; empty = none.
   // One that was there before is rolled. What goes there alone is not formatted here.
   std::string binary_file;
-  // Path of the JSON lines, diags.json; empty = none.
+  // Path of the JSON lines, diags.json, or one of kStdout and kStderr; empty = none.
   std::string json_file;
   std::string syslog_socket = "/dev/log";
   std::string journald_socket = "/run/systemd/journal/socket";
@@ -85,7 +94,9 @@ struct OutputConfig {
   // stderr goes to journald, with its fields. What else is written to stderr goes there as ever.
   bool stderr_to_journal = false;
   std::string identifier;  // whose records they are, for syslog and journald; empty: the program's name
+  unsigned facility = 3;   // likewise; RFC 5424's number, 3 is daemons
   RollSettings roll;       // of all files
+  RouteBits also = 0;      // outputs that no level leads to but leases may (LeaseRequest::to)
 };
 
 // Starts the backend if it is not running, and applies the configuration: lines written before the call

@@ -26,7 +26,10 @@ enum class Level : std::uint8_t { kDebug, kStatus, kNote, kWarning, kError, kFat
 inline constexpr std::size_t kLevels = 8;
 
 inline constexpr std::uint16_t kRecordFollowed = 1;  // its context is followed
-inline constexpr std::uint16_t kRecordHeld = 2;      // nobody else asks for it (LeaseRequest::held)
+// Nobody asks for it where its level goes: only leases with outputs of their own (LeaseRequest::to) or none (held).
+inline constexpr std::uint16_t kRecordElsewhere = 2;
+inline constexpr unsigned kRecordToShift = 4;  // and mask: the outputs that leases name, as RouteBits
+inline constexpr std::uint16_t kRecordToMask = 0x3FF0;
 
 struct RecordHeader {
   std::uint32_t size_bytes;    // header and arguments, rounded up to 8
@@ -37,7 +40,7 @@ struct RecordHeader {
   std::uint32_t plugin;        // plugin_number(); 0 = core
   Level level;
   std::uint8_t argument_count; // fields included
-  std::uint16_t flags;         // kRecordFollowed, kRecordHeld
+  std::uint16_t flags;         // kRecordFollowed ...
 };
 static_assert(sizeof(RecordHeader) == 40);
 

@@ -28,13 +28,16 @@ struct Client {
   // the bit of each filter that matched. Relaxed is enough: a stale pair is recomputed.
   mutable std::atomic<std::uint64_t> generation{0};
   mutable std::atomic<std::uint64_t> matched{0};
+  // For which clients_asked() the backend has been told that the connection is this client's. Relaxed: told once
+  // more, it is told the same.
+  mutable std::atomic<std::uint32_t> told{0};
 };
 
 // The ids a record carries. Lives as long as the connection or transaction it describes.
 struct Context {
   std::uint64_t connection = 0;    // 0 = none
   std::uint64_t transaction = 0;   // 0 = none
-  const Client* client = nullptr;  // null = no client known; client filters then never match
+  const Client* client = nullptr;  // null = no client known; client filters then never match. Of one connection
   std::uint32_t plugin = 0;        // number from plugin_number(); 0 = core
   std::uint64_t followed = 0;      // id of the following lease that is on for it; 0 = none
   bool locked_on = false;          // SpecificDbg sites print for this connection or transaction
