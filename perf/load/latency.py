@@ -14,12 +14,13 @@ import tempfile
 from telltale_load import Failed, command, gates, machine, report
 from telltale_load.figures import of_variant, ratios
 from telltale_load.latency.figures import OFF, VARIANTS, verdicts
+from telltale_load.latency.journald import AbsentJournald, StoppedJournald
 from telltale_load.latency.measurement import Measurement
 from telltale_load.latency.pattern import Pattern
 from telltale_load.latency.trouble import SINKS
 from telltale_load.servers import Origin
 
-TROUBLES = {kind.name: kind for kind in (*SINKS, Pattern)}
+TROUBLES = {kind.name: kind for kind in (*SINKS, StoppedJournald, AbsentJournald, Pattern)}
 
 
 def settings_of(arguments):

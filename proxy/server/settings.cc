@@ -165,6 +165,7 @@ diag::OutputConfig output_config(const Records& r, const std::filesystem::path& 
   }
   config.syslog_socket = r.string(Record::kDiagSyslogSocket);
   config.journald_socket = r.string(Record::kDiagJournaldSocket);
+  config.stderr_to_journal = true;
   config.identifier = r.string(Record::kDiagIdentifier);
   config.facility = config::syslog_facility(r.string(Record::kSyslogFacility)).value_or(config.facility);
   config.roll = roll_settings(r);

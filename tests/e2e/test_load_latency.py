@@ -64,7 +64,7 @@ strace: Process 7 detached
     assert "/log" not in calls.on
 
 
-@pytest.mark.parametrize("trouble", ["pipe", "stopped-reader", "full-device", "full-disk", "pattern"])
+@pytest.mark.parametrize("trouble", ["pipe", "stopped-reader", "full-device", "full-disk", "stopped-journald", "absent-journald", "pattern"])
 def test_in_each_kind_of_trouble_the_daemon_answers_counts_and_recovers(trouble):
     if trouble == "full-disk" and FullDisk.missing():
         pytest.skip(FullDisk.missing())

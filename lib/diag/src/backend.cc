@@ -474,7 +474,7 @@ void Backend::apply(OutputChange& change) {
   bool same_binary = next && next->binary_file && targets_.binary_file && next->binary_path == targets_.binary_path;
   bool same_json = next && next->json_file && targets_.json_file && next->json_path == targets_.json_path;
   bool same_journal = next && next->journald && targets_.journald && next->journald_path == targets_.journald_path &&
-                      next->identifier == targets_.identifier;
+                      next->identifier == targets_.identifier && next->facility == targets_.facility;
   bool same_syslog = next && next->syslog && targets_.syslog && next->syslog_path == targets_.syslog_path &&
                      next->identifier == targets_.identifier && next->facility == targets_.facility;
   ExtraSink former_extra;

@@ -228,7 +228,9 @@ std::string_view JournalEncoder::encode(const JournalRecord& r) {
   *at++ = level < kLevels ? kPriorities[level] : kUnknownPriority;
   *at++ = '\n';
   at = put_text(at, "SYSLOG_IDENTIFIER", r.identifier);
-  at = place(at, "SYSLOG_FACILITY=3\n");  // daemon
+  at = place(at, "SYSLOG_FACILITY=");
+  at = std::to_chars(at, at + kNumberBytesMax, r.facility).ptr;
+  *at++ = '\n';
   at = put_number(at, "SYSLOG_PID=", r.process);
   at = put_number(at, "TID=", r.thread);
   at = put_text(at, "CODE_FILE", r.file);

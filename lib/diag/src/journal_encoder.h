@@ -47,6 +47,7 @@ struct JournalRecord {
   std::string_view message;  // one line feed at its end is taken off; empty: the tag stands there
   std::string_view identifier, file, function, tag, plugin, client;
   std::uint32_t line = 0;  // 0 where there is no file
+  unsigned facility = 3;   // RFC 5424's number, 3 is daemons; it always stands there
   std::uint32_t process = 0, thread = 0;
   std::uint64_t transaction = 0, connection = 0;
   std::span<const JournalField> fields = {};

@@ -9,15 +9,16 @@
 
 namespace telltale::diag {
 
-tl::expected<std::shared_ptr<JournalSink>, std::string> JournalSink::open(std::string_view socket, std::string identifier) {
+tl::expected<std::shared_ptr<JournalSink>, std::string> JournalSink::open(std::string_view socket, std::string identifier,
+                                                                             unsigned facility) {
   auto sender = JournalSender::open(socket);
   if (!sender) return tl::unexpected(sender.error());
-  return std::make_shared<JournalSink>(std::move(*sender), std::move(identifier));
+  return std::make_shared<JournalSink>(std::move(*sender), std::move(identifier), facility);
 }
 
 // A forked child has a sink of its own, or none: the number is the process's for good.
-JournalSink::JournalSink(JournalSender sender, std::string identifier)
-    : sender_(std::move(sender)), identifier_(std::move(identifier)), process_(static_cast<std::uint32_t>(::getpid())) {}
+JournalSink::JournalSink(JournalSender sender, std::string identifier, unsigned facility)
+    : sender_(std::move(sender)), identifier_(std::move(identifier)), facility_(facility), process_(static_cast<std::uint32_t>(::getpid())) {}
 
 bool JournalSink::write(const Entry& e) noexcept try {
   fields_.clear();
@@ -31,6 +32,7 @@ bool JournalSink::write(const Entry& e) noexcept try {
                                                      .plugin = e.plugin,
                                                      .client = e.client,
                                                      .line = e.line,
+                                                     .facility = facility_,
                                                      .process = process_,
                                                      .thread = e.thread_id,
                                                      .transaction = e.transaction,

@@ -20,9 +20,9 @@ namespace telltale::diag {
 
 class JournalSink : public EntrySink {
  public:
-  // `identifier`: of whom entries are (SYSLOG_IDENTIFIER). Errors: as JournalSender::open().
-  static tl::expected<std::shared_ptr<JournalSink>, std::string> open(std::string_view socket, std::string identifier);
-  JournalSink(JournalSender sender, std::string identifier);
+  // `identifier`: whose entries they are (SYSLOG_IDENTIFIER). `facility`: RFC 5424's number. Errors: as JournalSender::open().
+  static tl::expected<std::shared_ptr<JournalSink>, std::string> open(std::string_view socket, std::string identifier, unsigned facility);
+  JournalSink(JournalSender sender, std::string identifier, unsigned facility);
 
   // Whether a journald would take an entry now.
   bool is_there() noexcept { return sender_.probe() == 0; }
@@ -37,6 +37,7 @@ class JournalSink : public EntrySink {
   JournalSender sender_;
   JournalEncoder encoder_;
   const std::string identifier_;
+  const unsigned facility_;
   const std::uint32_t process_;
   std::vector<JournalField> fields_;  // of the last entry; kept for its room
 };

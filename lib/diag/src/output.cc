@@ -79,10 +79,11 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
     if (!file) return tl::unexpected(file.error());
     targets.binary_file = std::move(*file);
   }
+  targets.facility = config.facility;
   targets.identifier = config.identifier.empty() ? program_invocation_short_name : config.identifier;
   const bool from_stderr = config.stderr_to_journal && routed(kToStderr) && stderr_is_journal_stream();
   if (from_stderr || routed(kToJournald)) {
-    auto journal = JournalSink::open(config.journald_socket, targets.identifier);
+    auto journal = JournalSink::open(config.journald_socket, targets.identifier, config.facility);
     if (!journal) return tl::unexpected(journal.error());
     targets.stderr_to_journal = from_stderr && (*journal)->is_there();
     targets.journald = std::move(*journal);
@@ -96,7 +97,6 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
     if (!syslog) return tl::unexpected(syslog.error());
     targets.syslog = std::move(*syslog);
     targets.syslog_path = config.syslog_socket;
-    targets.facility = config.facility;
   }
   OutputChange change;
   change.targets = std::move(targets);

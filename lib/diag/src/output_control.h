@@ -51,7 +51,7 @@ struct OutputTargets {
   std::string json_path;
   std::shared_ptr<EntrySink> syslog, journald;  // null = none
   std::string syslog_path, journald_path, identifier;
-  unsigned facility = 0;  // of syslog
+  unsigned facility = 0;  // of syslog and journald
   bool stderr_to_journal = false;  // what is for stderr goes to journald
 };
 

@@ -81,6 +81,8 @@ TEST_CASE("journal: J1, a record becomes these bytes", "[diag][journal]") {
   CHECK(entry.value("DIAG_PLUGIN") == "header_note");
   CHECK(entry.value("DIAG_CLIENT") == "192.0.2.1");
   CHECK(entry.fields.size() == 14);
+  r.facility = 16;
+  CHECK(entry_of(encoded(r)).value("SYSLOG_FACILITY") == "16");
 }
 
 TEST_CASE("journal: each level has its priority, an unknown one is information, and counted", "[diag][journal]") {
