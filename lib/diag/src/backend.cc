@@ -231,6 +231,7 @@ void Backend::write_record(RingReader& ring, const RecordHeader& header, const c
   if (lanes != 0) add(output_control().counters.lines_written, 1);
   const bool in_binary = binary_of(lanes) != nullptr;
   const LineOrigin origin = origin_of(ring, header, record);
+  if (!in_binary && (lanes & kToBinary) != 0) add(output_control().counters.lines_lost, 1);  // a lease named it, and it is not there
   if (in_binary) write_binary(ring, header, record, wall_ns, as_line, origin);
   if (!as_line && !as_entry) return;
   LineHead head = head_of(ring.thread, header, wall_ns);

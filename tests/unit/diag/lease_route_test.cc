@@ -153,12 +153,14 @@ TEST_CASE("Lease to: string tags, and what ends the lease", "[diag][lease][route
 TEST_CASE("Lease to: an output that is not there loses its lines, counted", "[diag][lease][route]") {
   const CleanDebug debug;
   Outputs to;
-  REQUIRE(open_lease({.tags = "route_a", .to = kToSyslog}));
-  flush_output(kLongEnough);
-  const std::uint64_t before = output_status().lines_lost;
-  Dbg(a_dbg, "nowhere");
-  flush_output(kLongEnough);
-  CHECK(output_status().lines_lost == before + 1);
+  for (RouteBits none : {kToSyslog, kToJournald, kToBinary}) {
+    REQUIRE(open_lease({.tags = "route_a", .to = none}));
+    flush_output(kLongEnough);
+    const std::uint64_t before = output_status().lines_lost;
+    Dbg(a_dbg, "nowhere");
+    flush_output(kLongEnough);
+    CHECK(output_status().lines_lost == before + 1);
+  }
   CHECK(to.in_file().empty());
 }
 
