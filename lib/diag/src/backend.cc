@@ -205,8 +205,9 @@ void Backend::consume(RingReader& ring, const RecordHeader& header) {
       clients_.add(header.connection, address);
     } else if (header.site == kGapSite) {
       write_gap(ring, header, record);
-    } else if (!hold_alone(ring, header, record)) {
-      write_record(ring, header, record);
+    } else {
+      if (const SiteEntry* entry = site_by_number(header.site)) add(entry->history->records, 1);
+      if (!hold_alone(ring, header, record)) write_record(ring, header, record);
     }
   } catch (...) {  // out of memory
     add(output_control().counters.lines_lost, 1);

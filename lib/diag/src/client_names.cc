@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "registry.h"
+#include "ring_table.h"
+
 namespace telltale::diag {
 
 constinit std::atomic<std::uint32_t> clients_asked_word{0};
@@ -28,7 +31,9 @@ std::string text_of(const std::array<std::uint8_t, 16>& address) {
 void ClientNames::begin_anew() {
   names_.clear();
   if (++last_asked == 0) ++last_asked;
+  RegistryLock guard;
   clients_asked_word.store(last_asked, std::memory_order_relaxed);
+  ring_table().forget_plain();  // every record comes by
 }
 
 void ClientNames::ask(bool it) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <telltale/diag/output.h>
+
 #include "change_sources.h"
 #include "client_filter.h"
 #include "debug_control_change.h"
@@ -132,6 +134,7 @@ std::size_t all_off() {
 }
 
 std::vector<TagState> tags() {
+  flush_output(kHitsWaitMax);
   Registry& all = registry();
   std::vector<TagState> states;
   SourceSets sets;
@@ -163,7 +166,7 @@ std::vector<TagState> tags() {
   }
   for (std::uint32_t number = 1, count = all.histories.size(); number <= count; ++number) {
     const SiteHistory& history = all.histories.at(number);
-    if (history.tag->number <= states.size()) states[history.tag->number - 1].hits += history.hits.load(std::memory_order_relaxed);
+    if (history.tag->number <= states.size()) states[history.tag->number - 1].hits += history.hits_so_far();
   }
   std::sort(states.begin(), states.end(), [](const TagState& a, const TagState& b) { return a.name < b.name; });
   return states;

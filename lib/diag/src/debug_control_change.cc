@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "registry.h"
+#include "ring_table.h"
 #include "rule_matcher.h"
 
 namespace telltale::diag {
@@ -34,6 +35,7 @@ void put_in_force(const SourcesChange& change, const SourceSets& sets, const Rul
   RouteBits outputs = 0;
   for (const Sources::OpenLease& open : change.next->leases) outputs = static_cast<RouteBits>(outputs | open.lease.to);
   all.meters.outputs.store(outputs, std::memory_order_relaxed);
+  ring_table().forget_plain();  // sites ask until all are written
   all.verdicts.switch_epoch();
   all.walk();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ring_table.h"
 #include "route.h"
 
 namespace telltale::diag {
@@ -30,14 +31,25 @@ Charge LeaseMeters::charge(std::uint64_t sources) noexcept {
   bool good = (sources & 1) != 0;
   Joined joined{.by_level = good};
   for (sources &= ~std::uint64_t{1}; sources != 0; sources &= sources - 1) {
-    Meter& meter = meters_[static_cast<unsigned>(std::countr_zero(sources))];
-    std::uint64_t before = meter.lines.fetch_add(1, std::memory_order_relaxed);
+    const auto number = static_cast<unsigned>(std::countr_zero(sources));
+    Meter& meter = meters_[number];
     std::uint64_t max = meter.max.load(std::memory_order_relaxed);
-    if (max == 0 || before < max) {
+    if (max == 0) {
+      good = true;
+      joined.add(meter.route.load(std::memory_order_relaxed));
+      if (Ring* ring = own_ring()) {
+        ring->add_line(number);
+      } else {
+        meter.lines.fetch_add(1, std::memory_order_relaxed);
+      }
+      continue;
+    }
+    std::uint64_t before = meter.lines.fetch_add(1, std::memory_order_relaxed);
+    if (before < max) {
       good = true;
       joined.add(meter.route.load(std::memory_order_relaxed));
     }
-    if (max != 0 && before + 1 == max) {
+    if (before + 1 == max) {
       auto* call = notify.load(std::memory_order_acquire);
       if (call != nullptr) call(notify_with.load(std::memory_order_acquire));
     }
@@ -69,12 +81,16 @@ void LeaseMeters::open(unsigned number, std::uint64_t max_lines, std::uint32_t r
   meters_[number].route.store(route, std::memory_order_relaxed);
   meters_[number].max.store(max_lines, std::memory_order_relaxed);
   meters_[number].lines.store(0, std::memory_order_relaxed);
+  meters_[number].before.store(ring_table().lines(number), std::memory_order_relaxed);
 }
 
 std::uint64_t LeaseMeters::lines(unsigned number) const noexcept {
   std::uint64_t lines = meters_[number].lines.load(std::memory_order_relaxed);
   std::uint64_t max = meters_[number].max.load(std::memory_order_relaxed);
-  return max == 0 ? lines : std::min(lines, max);
+  if (max != 0) return std::min(lines, max);
+  // Rings may have gone since, with a fork.
+  const std::uint64_t all = ring_table().lines(number), before = meters_[number].before.load(std::memory_order_relaxed);
+  return lines + (all > before ? all - before : 0);
 }
 
 bool LeaseMeters::spent(unsigned number) const noexcept {

@@ -23,7 +23,8 @@ struct Charge {
 
 class LeaseMeters {
  public:
-  // May this line be written, and where? `sources` ask for it; each lease of them is charged. The base is always good for it.
+  // May this line be written, and where? `sources` ask for it; each lease of them is charged. The base is always good
+  // for it. Cost: a locked instruction a lease that has a limit.
   Charge charge(std::uint64_t sources) noexcept;
 
   // Could charge() be good for it now?
@@ -43,8 +44,9 @@ class LeaseMeters {
 
  private:
   struct Meter {
-    std::atomic<std::uint64_t> lines{0};
-    std::atomic<std::uint64_t> max{0};  // 0: no limit
+    std::atomic<std::uint64_t> lines{0};  // of a lease with a limit, and on threads without a ring
+    std::atomic<std::uint64_t> max{0};    // 0: no limit
+    std::atomic<std::uint64_t> before{0}; // RingTable::lines() when it was opened
     std::atomic<std::uint32_t> route{0};
   };
   std::array<Meter, kSourcesMax> meters_{};

@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include <telltale/diag/level.h>
+#include <telltale/diag/output.h>
 #include <telltale/diag/throttle.h>
 
 #include "change_sources.h"
@@ -60,7 +61,7 @@ Hits hits_now() {
   Registry& all = registry();
   Hits hits;
   for (std::uint32_t number = 1, count = all.histories.size(); number <= count; ++number) {
-    hits.sites.push_back(all.histories.at(number).hits.load(std::memory_order_relaxed));
+    hits.sites.push_back(all.histories.at(number).hits_so_far());
   }
   for (std::uint32_t number = 1, count = all.tags.size(); number <= count; ++number) {
     hits.tags.push_back(all.tags.at(number).hits.load(std::memory_order_relaxed));
@@ -170,14 +171,22 @@ void watch_rate(const Lease& lease, SteadyTime now) {
   watch().leases.push_back({lease.id, now, 0, static_cast<double>(lease.max_rate)});
 }
 
+namespace {
+bool any_watched() {
+  std::lock_guard changes(registry().changes);
+  return !watch().leases.empty();
+}
+}  // namespace
+
 std::size_t limit_leases(SteadyTime now) {
+  if (!any_watched()) return 0;
+  flush_output(kHitsWaitMax / 5);  // who wrote what is counted where it is read; a stuck sink is not waited for long
   std::vector<std::string> notes;
   std::vector<std::uint64_t> full;  // leases that can have no further rule
   {
     Registry& all = registry();
     std::lock_guard changes(all.changes);
     Watch& one = watch();
-    if (one.leases.empty()) return 0;
     const Snapshot sources = snapshot();
     const Hits hits = hits_now();
     std::erase_if(one.leases, [&](Watched& watched) {

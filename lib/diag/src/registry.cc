@@ -3,13 +3,15 @@
 
 #include <pthread.h>
 
-#include "registry_immortal.h"
+#include "plain_site.h"
 #include "registry_sites.h"
 
 namespace telltale::diag {
-namespace {
 
 constinit Immortal<Registry> the_registry;
+
+namespace {
+
 constinit thread_local bool tl_lock_held __attribute__((tls_model("initial-exec"))) = false;
 
 // A child of fork() must find the lock free, whichever thread held it: its exit unloads modules.
@@ -20,8 +22,6 @@ __attribute__((constructor)) void watch_forks() noexcept {
 }
 
 }  // namespace
-
-Registry& registry() noexcept { return the_registry.value; }
 
 RegistryLock::RegistryLock() noexcept {
   the_registry.value.lock.lock();
@@ -44,7 +44,10 @@ void Registry::set_hot_bytes(const Module& module, const SourceSets& sets) noexc
     SiteEntry* entry = site_of(*item).entry.load(std::memory_order_relaxed);
     std::uint8_t bits = entry == nullptr ? 0 : Verdicts::hot_bits(sets, verdicts.now(entry->matches), entry->specific);
     set_hot(*item, bits);
-    if (entry != nullptr) entry->state.store(bits, std::memory_order_relaxed);
+    if (entry == nullptr) continue;
+    entry->state.store(bits, std::memory_order_relaxed);
+    const bool plain = is_plain(sets, verdicts.now(entry->matches), entry->specific);
+    site_of(*item).plain.store(plain ? plain_word(verdicts.epoch(), entry->number) : 0, std::memory_order_release);
   }
 }
 

@@ -27,6 +27,7 @@
 
 #include "debug_control_sources.h"
 #include "lease_meter.h"
+#include "registry_immortal.h"
 #include "registry_table.h"
 #include "registry_verdict.h"
 #include "site_dictionary.h"
@@ -65,7 +66,9 @@ struct Registry {
   void unlink(RuntimeControl& control) noexcept;
 };
 
-Registry& registry() noexcept;
+// Constant-initialised; in line, because an enabled site looks there.
+extern constinit Immortal<Registry> the_registry;
+inline Registry& registry() noexcept { return the_registry.value; }
 
 // Takes the registry's lock and lets the tests see that it is held.
 class RegistryLock {

@@ -27,7 +27,6 @@
 
 namespace telltale::diag {
 
-inline constexpr unsigned kSourcesMax = 64;  // the base, 62 leases and the recorder
 inline constexpr unsigned kRecorderSource = 63;
 
 // Sets of sources, one bit each.

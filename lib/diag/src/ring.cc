@@ -13,6 +13,8 @@
 
 namespace telltale::diag {
 
+constinit RingPositions no_positions;
+
 namespace {
 constexpr std::size_t kNameRecordBytes = sizeof(RecordHeader) + kThreadNameBytes;
 
@@ -30,12 +32,13 @@ char* put_header(char* at, std::uint32_t site, std::size_t bytes, std::uint64_t 
 
 Ring::Ring(char* memory, std::size_t capacity_bytes, const RingAbout& about) noexcept
     : header_(*new (memory) RingHeader),
-      data_(memory + RingHeader::bytes_of(capacity_bytes)),
       capacity_(capacity_bytes),
-      mask_(capacity_bytes - 1),
       block_(RingHeader::block_bytes_of(capacity_bytes)),
       kept_for_urgent_(about.use == RingUse::kRecorder ? 0 : capacity_bytes / 8),
       overwrites_(about.use == RingUse::kRecorder) {
+  rest_.positions = &header_.positions;
+  rest_.data = memory + RingHeader::bytes_of(capacity_bytes);
+  rest_.mask = static_cast<std::uint32_t>(capacity_bytes - 1);
   header_.header_bytes = static_cast<std::uint32_t>(RingHeader::bytes_of(capacity_bytes));
   header_.block_bytes = static_cast<std::uint32_t>(block_);
   header_.capacity_bytes = capacity_bytes;
@@ -44,77 +47,77 @@ Ring::Ring(char* memory, std::size_t capacity_bytes, const RingAbout& about) noe
   for (std::uint64_t i = 0; i < header_.blocks_count(); ++i) {
     new (&header_.blocks()[i]) std::atomic<std::uint64_t>(RingOwner::kNobody);
   }
-  if (overwrites_) look_at_ = ~std::uint64_t{0};
+  if (overwrites_) front_->look_at = ~std::uint64_t{0};
   std::atomic_signal_fence(std::memory_order_release);
   std::memcpy(header_.magic, RingHeader::kMagic, sizeof header_.magic);
 }
 
-std::uint64_t Ring::limit(bool urgent) const noexcept {
+std::uint64_t Ring::room_end(bool urgent) const noexcept {
   if (overwrites_) return ~std::uint64_t{0} / 2;
   std::uint64_t all = read_.load(std::memory_order_acquire) + capacity_;
   return urgent ? all : all - kept_for_urgent_;
 }
 
-// A record of at most `bytes` begins at write_: its block shows where, and its bytes are claimed up to a block's
+// A record of at most `bytes` begins at write: its block shows where, and its bytes are claimed up to a block's
 // end, so that those behind it in the same block need neither.
 void Ring::claim(std::size_t bytes) noexcept {
-  const std::uint64_t block = write_ / block_, block_end = (block + 1) * block_;
+  const std::uint64_t block = front_->write / block_, block_end = (block + 1) * block_;
   if (block != entered_) {
     entered_ = block;
-    header_.blocks()[block % header_.blocks_count()].store(write_, std::memory_order_relaxed);
+    header_.blocks()[block % header_.blocks_count()].store(front_->write, std::memory_order_relaxed);
   }
-  if (const std::uint64_t end = write_ + bytes; end > claimed_) {
+  if (const std::uint64_t end = front_->write + bytes; end > claimed_) {
     claimed_ = (end + block_ - 1) / block_ * block_;
-    header_.claimed.store(claimed_, std::memory_order_relaxed);
+    header_.positions.claimed.store(claimed_, std::memory_order_relaxed);
 #if !defined(__SANITIZE_THREAD__)
     std::atomic_thread_fence(std::memory_order_release);  // no instruction on x86
 #endif
   }
-  limit_ = std::min(room_, block_end);
+  front_->limit = std::min(room_, block_end);
   limit_urgent_ = std::min(room_urgent_, block_end);
 }
 
 // A pad is published at once, even if the record behind it does not fit: else a record that needs more
 // than the rest of the buffer would find the same rest for ever.
-char* Ring::place(std::size_t bytes, std::uint64_t limit) noexcept {
-  std::uint64_t offset = write_ & mask_;
+char* Ring::place(std::size_t bytes, std::uint64_t end) noexcept {
+  std::uint64_t offset = front_->write & rest_.mask;
   if (offset + bytes > capacity_) {
     std::uint64_t pad = capacity_ - offset;
-    if (write_ + pad > limit) return nullptr;
+    if (front_->write + pad > end) return nullptr;
     claim(pad);
     std::uint32_t words[2] = {static_cast<std::uint32_t>(pad), kPadSite};
-    std::memcpy(data_ + offset, words, sizeof words);
+    std::memcpy(rest_.data + offset, words, sizeof words);
     advance(pad);
     offset = 0;
   }
-  if (write_ + bytes > limit) return nullptr;
+  if (front_->write + bytes > end) return nullptr;
   claim(bytes);
-  return data_ + offset;
+  return rest_.data + offset;
 }
 
 void Ring::advance(std::size_t bytes) noexcept {
-  write_ += bytes;
-  header_.published.store(write_, std::memory_order_release);
+  front_->write += bytes;
+  header_.positions.published.store(front_->write, std::memory_order_release);
 }
 
 char* Ring::drop(DropKey key, DropReason reason) noexcept {
   key.reason = reason;
   header_.drops.add(key);
-  limit_ = limit_urgent_ = room_ = room_urgent_ = 0;
+  front_->limit = limit_urgent_ = room_ = room_urgent_ = 0;
   return nullptr;
 }
 
 char* Ring::reserve_slowly(std::size_t bytes, bool urgent, DropKey key) noexcept {
-  if (open_) return drop(key, DropReason::kNested);
+  if (front_->open) return drop(key, DropReason::kNested);
   if (retired()) return nullptr;
-  if (write_ + bytes <= (urgent ? room_urgent_ : room_) && (write_ & mask_) + bytes <= capacity_) [[likely]] {
+  if (front_->write + bytes <= (urgent ? room_urgent_ : room_) && (front_->write & rest_.mask) + bytes <= capacity_) [[likely]] {
     claim(bytes);  // only the block was at its end
-    open_ = true;
-    return data_ + (write_ & mask_);
+    front_->open = true;
+    return rest_.data + (front_->write & rest_.mask);
   }
-  std::uint64_t most = limit(urgent);
+  std::uint64_t most = room_end(urgent);
   if (bytes > (urgent ? capacity_ : capacity_ - kept_for_urgent_)) return drop(key, DropReason::kTooLarge);
-  if (gap_open() && !urgent && most + kept_for_urgent_ - write_ < capacity_ / 2) return drop(key, DropReason::kFull);
+  if (gap_open() && !urgent && most + kept_for_urgent_ - front_->write < capacity_ / 2) return drop(key, DropReason::kFull);
   // A warning goes even where the word about a loss before it does not fit beside it.
   bool told = announce(most - bytes);
   if (!told && !urgent) return drop(key, DropReason::kFull);
@@ -122,22 +125,22 @@ char* Ring::reserve_slowly(std::size_t bytes, bool urgent, DropKey key) noexcept
   room_ = told ? room_urgent_ - kept_for_urgent_ : 0;
   char* at = place(bytes, most);
   if (at == nullptr) return drop(key, DropReason::kFull);
-  open_ = true;
+  front_->open = true;
   return at;
 }
 
-bool Ring::announce(std::uint64_t limit) noexcept {
-  return (!gap_open() || announce_gap(limit)) && (!name_open_ || announce_name(limit));
+bool Ring::announce(std::uint64_t end) noexcept {
+  return (!gap_open() || announce_gap(end)) && (!name_open_ || announce_name(end));
 }
 
-bool Ring::announce_gap(std::uint64_t limit) noexcept {
+bool Ring::announce_gap(std::uint64_t end) noexcept {
   RingGap gaps[DropCounts::kSlots];
   std::size_t n = 0;
   for (std::size_t i = 0; i < DropCounts::kSlots; ++i) {
     if (std::uint64_t count = header_.drops.count(i); count != announced_[i]) gaps[n++] = {i, count, count - announced_[i]};
   }
   std::size_t bytes = sizeof(RecordHeader) + n * sizeof(RingGap);
-  char* at = place(bytes, limit);
+  char* at = place(bytes, end);
   if (at == nullptr) return false;
   std::memcpy(put_header(at, kGapSite, bytes, n), gaps, n * sizeof(RingGap));
   advance(bytes);
@@ -146,8 +149,8 @@ bool Ring::announce_gap(std::uint64_t limit) noexcept {
   return true;
 }
 
-bool Ring::announce_name(std::uint64_t limit) noexcept {
-  char* at = place(kNameRecordBytes, limit);
+bool Ring::announce_name(std::uint64_t end) noexcept {
+  char* at = place(kNameRecordBytes, end);
   if (at == nullptr) return false;
   const auto kernel_id = static_cast<std::uint64_t>(::gettid());
   std::memcpy(put_header(at, kNameSite, kNameRecordBytes, kernel_id), name_, kThreadNameBytes);
@@ -157,9 +160,9 @@ bool Ring::announce_name(std::uint64_t limit) noexcept {
 }
 
 bool Ring::tell_client(std::uint64_t connection, const std::array<std::uint8_t, 16>& address) noexcept {
-  if (open_ || retired() || gap_open()) return false;
+  if (front_->open || retired() || gap_open()) return false;
   constexpr std::size_t kBytes = sizeof(RecordHeader) + sizeof address;
-  char* at = place(kBytes, limit(false));
+  char* at = place(kBytes, room_end(false));
   if (at == nullptr) return false;
   std::memcpy(put_header(at, kClientSite, kBytes, connection), address.data(), sizeof address);
   advance(kBytes);
@@ -170,7 +173,7 @@ void Ring::set_name(std::string_view name) noexcept {
   std::memset(name_, 0, sizeof name_);
   std::memcpy(name_, name.data(), std::min(name.size(), kThreadNameBytes - 1));
   name_open_ = true;
-  limit_ = limit_urgent_ = room_ = room_urgent_ = 0;
+  front_->limit = limit_urgent_ = room_ = room_urgent_ = 0;
   RingOwner& owner = header_.owners[header_.owners_count.load(std::memory_order_relaxed) % kRingOwners];
   owner.from.store(RingOwner::kNobody, std::memory_order_release);
   for (std::size_t i = 0; i < owner.name.size(); ++i) {
@@ -178,35 +181,46 @@ void Ring::set_name(std::string_view name) noexcept {
     std::memcpy(&word, name_ + i * sizeof word, sizeof word);
     owner.name[i].store(word, std::memory_order_release);
   }
-  owner.from.store(write_, std::memory_order_release);
+  owner.from.store(front_->write, std::memory_order_release);
   header_.owners_count.store(header_.owners_count.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 void Ring::rename(std::string_view name) noexcept {
   set_name(name);
-  if (!open_) announce(limit(true));
+  if (!front_->open) announce(room_end(true));
 }
 
 bool Ring::take_over(std::string_view name) noexcept {
-  open_ = false;
-  if (gap_open() && !announce_gap(limit(true))) return false;
+  front_->open = false;
+  if (gap_open() && !announce_gap(room_end(true))) return false;
   set_name(name);
-  return announce_name(limit(true));
+  return announce_name(room_end(true));
+}
+
+void Ring::lend(RingFront& place) noexcept {
+  place = rest_;
+  front_ = &place;
+}
+
+void Ring::take_back() noexcept {
+  rest_ = *front_;
+  *front_ = RingFront{.positions = &no_positions};
+  front_ = &rest_;
 }
 
 void Ring::leave() noexcept {
-  open_ = false;
-  if (gap_open()) announce_gap(limit(true));
+  front_->open = false;
+  if (gap_open()) announce_gap(room_end(true));
 }
 
 // Looks at read_ only every eighth of the ring once half full, so the consumer's cache line is left alone.
 bool Ring::crossed_half() noexcept {
   std::uint64_t read = read_.load(std::memory_order_relaxed);
-  if (write_ - read < capacity_ / 2) {
-    look_at_ = read + capacity_ / 2;
+  if (front_->write - read < capacity_ / 2) {
+    front_->look_at = read + capacity_ / 2;
     return false;
   }
-  look_at_ = write_ + capacity_ / 8;
+  front_->look_at = front_->write + capacity_ / 8;
   return true;
 }
 

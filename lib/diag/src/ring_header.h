@@ -26,6 +26,8 @@
 #include <cstring>
 #include <string_view>
 
+#include <telltale/diag/ring_front.h>
+
 #include "ring_drops.h"
 
 namespace telltale::diag {
@@ -63,9 +65,7 @@ struct alignas(64) RingHeader {
   RingAbout about;
   std::uint32_t byte_order = 0;
 
-  alignas(64) std::atomic<std::uint64_t> published{0};
-  std::atomic<std::uint64_t> claimed{0};
-  std::atomic<std::uint64_t> records{0};
+  alignas(64) RingPositions positions;
   alignas(64) std::atomic<std::uint64_t> owners_count{0};
   std::array<RingOwner, kRingOwners> owners{};
   alignas(64) DropCounts drops;  // written only on a drop

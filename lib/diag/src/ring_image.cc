@@ -11,7 +11,8 @@
 
 namespace telltale::diag {
 
-static_assert(offsetof(RingHeader, claimed) + 8 <= 2 * RingImage::kProbeBytes);
+constexpr std::size_t kClaimedAt = offsetof(RingHeader, positions) + offsetof(RingPositions, claimed);
+static_assert(kClaimedAt + 8 <= 2 * RingImage::kProbeBytes);
 
 namespace {
 constexpr std::uint64_t kCapacityMost = 16 * 1024 * 1024;
@@ -38,7 +39,7 @@ std::optional<std::size_t> RingImage::size_of(std::string_view first) noexcept {
 
 std::uint64_t RingImage::claimed_in(std::string_view header) noexcept {
   std::uint64_t claimed;
-  std::memcpy(&claimed, header.data() + offsetof(RingHeader, claimed), sizeof claimed);
+  std::memcpy(&claimed, header.data() + kClaimedAt, sizeof claimed);
   return claimed;
 }
 
@@ -56,9 +57,9 @@ tl::expected<RingImage, std::string> RingImage::read(AlignedBytes bytes, std::op
   RingImage image(std::move(bytes));
   if (auto wrong = image.check()) return tl::unexpected(std::move(*wrong));
   const RingHeader& header = image.header();
-  const std::uint64_t end = header.published.load(std::memory_order_relaxed);
+  const std::uint64_t end = header.positions.published.load(std::memory_order_relaxed);
   const std::uint64_t claimed =
-      std::max({end, header.claimed.load(std::memory_order_relaxed), claimed_later.value_or(0)});
+      std::max({end, header.positions.claimed.load(std::memory_order_relaxed), claimed_later.value_or(0)});
   // Positions only grow, by at most a few gigabytes a second: beyond this they are damage.
   if (end % 8 != 0 || claimed > std::uint64_t{1} << 62) return tl::unexpected<std::string>("its positions cannot be");
   const std::uint64_t oldest = claimed > header.capacity_bytes ? claimed - header.capacity_bytes : 0;

@@ -71,7 +71,7 @@ class RingImage {
   std::string_view thread_name(std::uint32_t number) const noexcept { return names_[number]; }
   LogId run() const noexcept;
   RingUse use() const noexcept { return header().about.use; }
-  std::uint64_t records() const noexcept { return header().records.load(std::memory_order_relaxed); }
+  std::uint64_t records() const noexcept { return header().positions.records.load(std::memory_order_relaxed); }
   const DropCounts& drops() const noexcept { return header().drops; }
   std::size_t damaged() const noexcept { return damaged_; }          // places
   std::size_t overwritten() const noexcept { return overwritten_; }  // records that were, while somebody copied

@@ -18,7 +18,8 @@
 
 namespace telltale::diag {
 
-constinit thread_local Ring* tl_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local ThreadRecords tl_records __attribute__((tls_model("initial-exec"))) = {
+    .front = {.positions = &no_positions}};
 constinit thread_local Ring* tl_recorder_ring __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
@@ -28,8 +29,8 @@ constinit thread_local char tl_name[kThreadNameBytes] __attribute__((tls_model("
 constexpr std::size_t kRingBytesLeast = 64 * 1024, kRingBytesMost = 16 * 1024 * 1024;
 
 void thread_ended(void*) {
-  for (Ring** ring : {&tl_ring, &tl_recorder_ring}) {
-    if (*ring != nullptr) ring_table().give_back(std::exchange(*ring, nullptr));
+  for (RingUse use : {RingUse::kOutput, RingUse::kRecorder}) {
+    if (Ring* ring = own_ring(use)) ring_table().give_back(ring);
   }
 }
 
@@ -64,7 +65,8 @@ Ring* RingTable::take() noexcept {
     may_have_one_.store(false, std::memory_order_relaxed);
     return nullptr;
   }
-  return tl_ring = ring;
+  ring->lend(tl_records.front);
+  return tl_records.ring = ring;
 }
 
 Ring* RingTable::take_for_recorder() noexcept {
@@ -131,10 +133,10 @@ void RingTable::retire_private_rings() noexcept {
       }
     }
   }
-  for (Ring** own : {&tl_ring, &tl_recorder_ring}) {
-    if (*own == nullptr || !(*own)->retired() || (*own)->is_open()) continue;
-    give_back(*own);
-    *own = nullptr;  // the next record takes another
+  for (RingUse use : {RingUse::kOutput, RingUse::kRecorder}) {
+    Ring* own = own_ring(use);
+    if (own == nullptr || !own->retired() || own->is_open()) continue;
+    give_back(own);  // the next record takes another
   }
 }
 
@@ -150,6 +152,12 @@ void RingTable::give_back(Ring* ring) noexcept {
   std::lock_guard lock(mutex_);
   if (Place* place = place_of(ring)) {
     ring->leave();
+    if (ring == tl_records.ring) {
+      ring->take_back();
+      tl_records.ring = nullptr;
+    } else if (ring == tl_recorder_ring) {
+      tl_recorder_ring = nullptr;
+    }
     place->owned = false;
     may_have_one_.store(true, std::memory_order_relaxed);
   }
@@ -259,10 +267,11 @@ bool RingTable::set_ring_bytes(std::size_t bytes) noexcept {
 
 // In a forked child: the only thread left is the one that forked. Its key still names the parent's ring.
 void RingTable::forget() noexcept {
-  if ((tl_ring != nullptr || tl_recorder_ring != nullptr) && thread_end_key().made) {
+  if ((own_ring() != nullptr || tl_recorder_ring != nullptr) && thread_end_key().made) {
     pthread_setspecific(thread_end_key().key, nullptr);
   }
-  tl_ring = tl_recorder_ring = nullptr;
+  tl_records.front = RingFront{.positions = &no_positions};
+  tl_records.ring = tl_recorder_ring = nullptr;
   for (Places* places : {&rings_, &recorder_rings_}) {
     for (Place& place : *places) {
       // One in a file is not there (MADV_DONTFORK); something else may be, by now.
@@ -281,7 +290,7 @@ void set_thread_name(std::string_view name) noexcept {
   std::memset(tl_name, 0, sizeof tl_name);
   std::memcpy(tl_name, name.data(), std::min(name.size(), sizeof tl_name - 1));
   if (name.empty()) own_name();
-  for (Ring* ring : {tl_ring, tl_recorder_ring}) {
+  for (Ring* ring : {own_ring(), tl_recorder_ring}) {
     if (ring == nullptr) continue;
     ring->rename(tl_name);
     ring_table().rename_owner(ring, tl_name);

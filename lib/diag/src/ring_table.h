@@ -38,7 +38,7 @@ class RingTable {
   // The calling thread's ring, or null: none is free. Sets it as the thread's until the thread ends.
   Ring* take() noexcept;
   Ring* take_for_recorder() noexcept;
-  void give_back(Ring* ring) noexcept;
+  void give_back(Ring* ring) noexcept;  // by the thread that has it
   bool may_have_one() const noexcept { return may_have_one_.load(std::memory_order_relaxed); }
   // The backend has read something: a ring that was too full to change hands may do so now.
   void look_again() noexcept {
@@ -48,6 +48,18 @@ class RingTable {
   // Rings ever made; each lives on. Acquire: its partner is the release of the ring's making.
   std::size_t size() const noexcept { return size_.load(std::memory_order_acquire); }
   Ring& operator[](std::size_t i) noexcept { return *rings_[i].ring; }
+
+  // Sites of all threads ask, and the library writes for them, until they are let again. REQUIRES: the registry's lock
+  // is held.
+  void forget_plain() noexcept {
+    for (std::size_t i = 0, n = size(); i < n; ++i) rings_[i].ring->set_plain(0);
+  }
+  // Lines that sites wrote for a source, all leases together that had its number.
+  std::uint64_t lines(unsigned source) const noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0, n = size(); i < n; ++i) sum += rings_[i].ring->lines(source);
+    return sum;
+  }
 
   void rename_owner(Ring* ring, std::string_view name) noexcept;
   std::vector<ThreadOutput> owners();
@@ -104,8 +116,11 @@ class RingTable {
 // The one table; immortal.
 RingTable& ring_table() noexcept;
 
-// The calling thread's rings. Hidden, initial-exec, trivial: no guard, no destructor.
-extern constinit thread_local Ring* tl_ring __attribute__((tls_model("initial-exec")));
+// The calling thread's rings; that for output is in ThreadRecords. Initial-exec, trivial: no guard, no destructor.
 extern constinit thread_local Ring* tl_recorder_ring __attribute__((tls_model("initial-exec")));
+
+inline Ring* own_ring(RingUse use = RingUse::kOutput) noexcept {
+  return use == RingUse::kOutput ? tl_records.ring : tl_recorder_ring;
+}
 
 }  // namespace telltale::diag

@@ -33,7 +33,7 @@ constexpr std::uint16_t flags_of_route(std::uint32_t route) noexcept {
   return static_cast<std::uint16_t>((route >> 28 & kRecordElsewhere) | (route >> 15 & kRecordToMask));
 }
 
-// A site's or tag's number with the bits above; 0: none.
+// A tag's number with the bits above; 0: none. A site's is ThreadRecords::asked_number (ring_front.h).
 extern constinit thread_local std::uint32_t tl_route __attribute__((tls_model("initial-exec")));
 
 // The bits of kRouteBits. Of a site with Specific's flag it may say kForRecorder where the flag alone had it on.

@@ -19,8 +19,10 @@
 #include <telltale/diag/one_writer_multi_reader.h>
 
 #include "record_reader.h"
+#include "registry.h"
 #include "registry_immortal.h"
 #include "ring.h"
+#include "ring_table.h"
 #include "secret_matcher.h"
 #include "secret_values.h"
 #include "ticks.h"
@@ -82,7 +84,9 @@ void put_in_force(Values& values, std::vector<std::string> all) {
     std::unique_lock guard(values.lock);
     values.matcher.swap(matcher);
   }
+  RegistryLock guard;
   secret_values_armed.store(!values.all.empty(), std::memory_order_relaxed);
+  ring_table().forget_plain();  // every record comes by
 }
 
 constexpr std::size_t kArgumentsMax = TextPieces::kMost;

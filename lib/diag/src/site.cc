@@ -16,12 +16,10 @@
 #include <vector>
 
 #include <telltale/diag/level.h>
-#include <telltale/diag/scope.h>
 #include <telltale/diag/tag.h>
 
 #include "registry.h"
 #include "registry_sites.h"
-#include "route.h"
 #include "word_table.h"
 
 namespace telltale::diag {
@@ -114,41 +112,12 @@ void remove_module(Module& module) noexcept {
   for (Module** at = &all.modules; *at != nullptr; at = &(*at)->next) {
     if (*at != &module) continue;
     *at = module.next;
+    for (const SiteListItem* item = module.begin; item != module.end; ++item) {
+      site_of(*item).plain.store(0, std::memory_order_relaxed);  // no walk will take it back
+    }
     count_copies(module, ~std::uint32_t{0});
     return;
   }
-}
-
-bool site_wanted(const Site& site, bool flag) noexcept {
-  SiteEntry* entry = site.entry.load(std::memory_order_acquire);
-  if (entry == nullptr) return false;
-  const Context* context = current_context();
-  flag = entry->specific && (flag || (context != nullptr && context->locked_on));
-  Registry& all = registry();
-  Decision wanted = all.verdicts.decide(entry->matches, Flavour::kControl, flag, context);
-  if (wanted.count != 0) entry->history->counted.fetch_add(1, std::memory_order_relaxed);
-  const Charge charged = wanted.print == 0 ? Charge{} : all.meters.charge(wanted.print);
-  if (!charged.good) {
-    if (wanted.record == 0) return false;
-    tl_route = entry->number | kForRecorder;
-    return true;
-  }
-  tl_route = entry->number | charged.route;
-  entry->history->hits.fetch_add(1, std::memory_order_relaxed);
-  return true;
-}
-
-std::uint32_t site_number(const Site& site) noexcept {
-  SiteEntry* entry = site.entry.load(std::memory_order_acquire);
-  if (entry == nullptr) return 0;
-  const std::uint32_t route = std::exchange(tl_route, 0);
-  if ((route & ~kRouteBits) == entry->number) [[likely]] return route;
-  return entry->number | route_again(entry->matches);
-}
-
-std::uint32_t site_tag_number(const Site& site) noexcept {
-  SiteEntry* entry = site.entry.load(std::memory_order_acquire);
-  return entry == nullptr ? 0 : entry->tag->number;
 }
 
 }  // namespace telltale::diag

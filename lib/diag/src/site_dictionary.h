@@ -9,6 +9,7 @@
 // **Thread safety:** thread-safe.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -22,6 +23,9 @@ namespace telltale::diag {
 struct Tag;
 struct Subject;
 
+// Who reads hits first lets the output see the records that are on their way, so long at most.
+inline constexpr std::chrono::milliseconds kHitsWaitMax{100};
+
 // What is counted of a site, by its identity: module, function, tag and format. Line numbers may move and
 // modules may go; a site that comes back finds its history.
 struct SiteHistory {
@@ -30,12 +34,19 @@ struct SiteHistory {
   SiteHistory* next_in_chain = nullptr;
   Tag* tag = nullptr;
   std::atomic<std::uint32_t> newest{0};  // number of the last entry made for it
-  // On a line of its own: threads write it while others read the text.
+  // On a line of its own: threads write it while others read the text. Enabled calls that are no sites, and those
+  // whose record found no room.
   alignas(64) std::atomic<std::uint64_t> hits{0};
   std::atomic<std::uint64_t> counted{0};  // by previews
   // Written by the backend.
+  std::atomic<std::uint64_t> records{0};  // it has read
   std::atomic<std::uint64_t> lines{0};
   std::atomic<std::uint64_t> bytes{0};
+
+  // Enabled calls, but for those whose records are still on their way.
+  std::uint64_t hits_so_far() const noexcept {
+    return hits.load(std::memory_order_relaxed) + records.load(std::memory_order_relaxed);
+  }
 };
 
 // All text ends with a NUL behind the view and is never freed.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <telltale/diag/output.h>
+
 #include "glob.h"
 #include "last_lines.h"
 #include "registry.h"
@@ -90,7 +92,7 @@ SiteState describe(const SiteEntry& entry, SiteIs state, bool loaded) {
           state,
           loaded,
           entry.at_run_time,
-          entry.history->hits.load(std::memory_order_relaxed),
+          entry.history->hits_so_far(),
           last_line(entry.history->number),
           {}};
 }
@@ -108,6 +110,7 @@ tl::expected<SiteList, Refusal> sites(const SiteQuery& query) {
     if (!pattern) return tl::unexpected(std::move(pattern.error()));
     filter.tags = std::move(*pattern);
   }
+  flush_output(kHitsWaitMax);
   Registry& all = registry();
   std::lock_guard changes(all.changes);  // what is on stays as it is while we look
   const Snapshot now = snapshot();

@@ -10,6 +10,8 @@
 
 namespace telltale::diag {
 
+inline constexpr unsigned kSourcesMax = 64;  // the base, 62 leases and the recorder (registry_verdict.h)
+
 struct SourceBits {
   std::array<std::atomic<std::uint64_t>, 2> of_epoch{};
 

@@ -244,7 +244,7 @@ TEST_CASE("RingImage: while its producer overwrites, no torn record is shown and
       std::atomic_thread_fence(std::memory_order_acquire);
       std::memcpy(copy.data() + header, written.bytes.data() + header, copy.size() - header);
       std::atomic_thread_fence(std::memory_order_acquire);
-      auto image = RingImage::read(std::move(copy), written.ring->header().claimed.load(std::memory_order_relaxed));
+      auto image = RingImage::read(std::move(copy), written.ring->header().positions.claimed.load(std::memory_order_relaxed));
       REQUIRE(image);
       REQUIRE(image->damaged() == 0);
       std::vector<std::uint32_t> seen = numbers(*image);

@@ -15,8 +15,14 @@
 //
 // **Thread safety:** thread-safe, from static constructors to static destructors.
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 #include <telltale/diag/argument.h>
 #include <telltale/diag/record.h>
+#include <telltale/diag/ring_front.h>
+#include <telltale/diag/scope.h>
 #include <telltale/diag/site.h>
 #include <telltale/diag/tag.h>
 
@@ -34,16 +40,105 @@ struct DbgCtl {
   }
 };
 
-// The enabled site's way into the ring: one function per list of stored argument types, shared by all
-// sites that have it. It asks the site for its numbers, so that the caller, whose disabled path pays for
-// every register that is kept across a call, makes one call only.
+namespace dbg_detail {
+constexpr std::size_t whole(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+
+// Is there room in the thread's ring, so that the record may be written here? Else the library does it.
+[[gnu::always_inline]] inline bool fits(const ThreadRecords& mine, const Site& site, std::size_t bytes) noexcept {
+  return __builtin_expect(mine.asked == &site, 1) && __builtin_expect(mine.asked_number - 1 < kSiteNumberMost, 1) &&
+         __builtin_expect(!mine.front.open, 1) && __builtin_expect(mine.front.positions->plain.load(std::memory_order_relaxed) != 0, 1) && __builtin_expect(mine.front.write + bytes <= mine.front.limit, 1);
+}
+
+// What begin_record() does, at a record's first byte. The stamp comes after the room, so that a thread's stamps never
+// go back.
+[[gnu::always_inline]] inline void begin_at(char* start, std::uint32_t number, std::uint8_t arguments) noexcept {
+  RecordHeader* header = reinterpret_cast<RecordHeader*>(start);
+  const Context* context = tl_context;
+  header->site = number;
+  std::uint64_t plugin = 0, followed = 0;
+  if (context != nullptr) [[likely]] {
+    header->connection = context->connection;
+    header->transaction = context->transaction;
+    plugin = context->plugin;
+    followed = context->followed != 0 ? std::uint64_t{kRecordFollowed} << 48 : 0;
+  } else {
+    header->connection = 0;
+    header->transaction = 0;
+  }
+#if defined(__x86_64__)
+  // Plugin, level, argument_count and flags in one store.
+  static_assert(static_cast<std::uint8_t>(Level::kDebug) == 0 && offsetof(RecordHeader, argument_count) == offsetof(RecordHeader, plugin) + 5);
+  const std::uint64_t word = plugin | std::uint64_t{arguments} << 40 | followed;
+  std::memcpy(&header->plugin, &word, sizeof word);
+  header->ticks = __builtin_ia32_rdtsc();
+#else
+  header->plugin = static_cast<std::uint32_t>(plugin);
+  header->level = Level::kDebug;
+  header->argument_count = arguments;
+  header->flags = static_cast<std::uint16_t>(followed >> 48);
+#endif
+}
+
+// What end_record() does. The one store that readers see the record by is the last.
+[[gnu::always_inline]] inline void end_at(RingFront& front, char* start, char* end) noexcept {
+  const std::size_t bytes = whole(static_cast<std::size_t>(end - start));
+  reinterpret_cast<RecordHeader*>(start)->size_bytes = static_cast<std::uint32_t>(bytes);
+  const std::uint64_t write = front.write + bytes;
+  front.write = write;
+  RingPositions& positions = *front.positions;
+  positions.records.store(positions.records.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  positions.published.store(write, std::memory_order_release);
+  if (write >= front.look_at) [[unlikely]] ring_reached();
+}
+
+// Formats a value of its own: code that may write records runs while the record is open.
+template <class S>
+inline constexpr bool runs_code = false;
+template <class T>
+inline constexpr bool runs_code<Eager<T>> = true;
+template <class S>
+inline constexpr bool runs_code<StoredField<S>> = runs_code<S>;
+}  // namespace dbg_detail
+
 template <class... S>
-[[gnu::noinline, gnu::cold]] void write_stored(const Site& site, S... s) {
-  static_assert(sizeof...(S) <= 32, "at most 32 arguments");
-  char* at = begin_record(site_number(site), site_tag_number(site), Level::kDebug, (room(s) + ... + 0));
+[[gnu::noinline, gnu::cold]] void write_by_call(const Site& site, S... s) {
+  char* at = begin_site_record(site, (room(s) + ... + 0));
   if (at == nullptr) return;
   ((at = put(at, s)), ...);
   end_record(at, sizeof...(S));
+}
+
+// The enabled site's way into the ring: one function per list of stored argument types, shared by all
+// sites that have it. It is handed the site, so that the caller, whose disabled path pays for every register
+// that is kept across a call, makes one call only. As a rule it makes no call itself, and so keeps no register
+// either. Not cold: g++ makes cold code small, not fast.
+template <class... S>
+[[gnu::noinline]] void write_stored(const Site& site, S... s) {
+  static_assert(sizeof...(S) <= 32, "at most 32 arguments");
+  static_assert((room_max<S> + ... + sizeof(RecordHeader)) <= kRecordBytesMax, "these may not fit into one record");
+  constexpr bool kRunsCode = (dbg_detail::runs_code<S> || ... || false);
+  ThreadRecords& mine = tl_records;
+  RingFront& front = mine.front;
+  const std::size_t most = dbg_detail::whole(sizeof(RecordHeader) + (room(s) + ... + 0));
+  if (!dbg_detail::fits(mine, site, most)) [[unlikely]] return write_by_call(site, s...);
+  char* start = front.data + (front.write & front.mask);
+  dbg_detail::begin_at(start, mine.asked_number, sizeof...(S));
+  if constexpr (kRunsCode) front.open = true;
+  char* at = start + sizeof(RecordHeader);
+  ((at = put(at, s)), ...);
+  if constexpr (kRunsCode) front.open = false;
+  dbg_detail::end_at(front, start, at);
+}
+
+// site_wanted(), which is asked only where the site is not plainly on (src/plain_site.h). One a module.
+[[gnu::noinline]] TELLTALE_HIDDEN inline bool wanted(const Site& site, bool flag) noexcept {
+  ThreadRecords& mine = tl_records;
+  const std::uint32_t number =
+      site.plain.load(std::memory_order_acquire) ^ mine.front.positions->plain.load(std::memory_order_relaxed);
+  if (number - 1 >= kSiteNumberMost) return site_wanted(site, flag);
+  mine.asked = &site;
+  mine.asked_number = number;
+  return true;
 }
 
 // FORMAT is checked here and kept in the site's metadata. The arguments have been evaluated by now, so the
@@ -71,7 +166,7 @@ using telltale::diag::field;   // NOLINT: see above
     };                                                                                       \
     TELLTALE_SITE_ON(telltale_on, telltale_here);                                            \
     if (telltale_on) [[unlikely]] {                                                          \
-      if (::telltale::diag::site_wanted(::telltale::diag::SiteOf<telltale_here>::site, FLAG)) { \
+      if (::telltale::diag::wanted(::telltale::diag::SiteOf<telltale_here>::site, FLAG)) { \
         ::telltale::diag::write_dbg<telltale_here>(FORMAT __VA_OPT__(, ) __VA_ARGS__);       \
       }                                                                                      \
     }                                                                                        \

@@ -51,7 +51,7 @@ struct TagState {
   bool on;              // for all, or for some clients
   bool clients_only;    // on, but only where a client filter says so
   std::uint32_t sites;  // loaded now
-  std::uint64_t hits;   // enabled calls so far, unloaded modules included
+  std::uint64_t hits;   // enabled calls, unloaded modules included; of sites those that the output has seen
 };
 
 // Is this a pattern that set_base() and open_lease() would take? Refused: invalid syntax (with its
@@ -80,7 +80,8 @@ TELLTALE_EXPORT Base base();
 // Returns how many leases there were.
 TELLTALE_EXPORT std::size_t all_off();
 
-// Every tag any loaded module, run-time control or string-tag call has named, in order of name.
+// Every tag any loaded module, run-time control or string-tag call has named, in order of name. Waits for the output
+// to see what was written before, 0.1 s at most, so that hits are of now.
 TELLTALE_EXPORT std::vector<TagState> tags();
 
 // Where a call that is no site stands: rules that name places are asked about it. All text is copied where

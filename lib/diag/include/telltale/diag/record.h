@@ -54,17 +54,6 @@ TELLTALE_EXPORT char* begin_located(std::string_view tag, Level level, std::size
 // between begin and end loses that one, counted.
 TELLTALE_EXPORT void end_record(char* end, std::uint8_t argument_count) noexcept;
 
-// One function per list of stored argument types, shared by all sites that have it: out of line.
-template <class... S>
-[[gnu::noinline, gnu::cold]] void write_site(std::uint32_t site, std::uint32_t tag, S... s) {
-  static_assert(sizeof...(S) <= 32, "at most 32 arguments");
-  static_assert((room_max<S> + ... + sizeof(RecordHeader)) <= kRecordBytesMax, "these may not fit into one record");
-  char* at = begin_record(site, tag, Level::kDebug, (room(s) + ... + 0));
-  if (at == nullptr) return;
-  ((at = put(at, s)), ...);
-  end_record(at, sizeof...(S));
-}
-
 // The origin of a record that has no site: level lines, and calls whose tag is a string.
 struct Located {
   Level level;

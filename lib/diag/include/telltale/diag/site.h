@@ -17,6 +17,7 @@
 // **Thread safety:** hot bytes and entries are atomic; all else is constant after initialisation.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include <telltale/diag/export.h>
@@ -44,10 +45,12 @@ struct SiteEntry;  // the registry's: outlives the module
 
 struct Site {
   std::atomic<std::uint8_t> hot{kSiteUnregistered};  // the portable form's hot byte
+  std::atomic<std::uint32_t> plain{0};               // the registry's: plainly on, under which number (plain_site.h)
   std::atomic<SiteEntry*> entry{nullptr};            // set by the registry with release, read with acquire
   const SiteMeta* meta;
   constexpr explicit Site(const SiteMeta* m) : meta(m) {}
 };
+static_assert(sizeof(Site) == 8 + 2 * sizeof(void*));  // modules that were built before have their own
 
 // One per place the compiler put the site; copies of one site (inlining) have several.
 struct SiteListItem {
@@ -71,12 +74,14 @@ struct Module {
 TELLTALE_EXPORT void add_module(Module& module);
 TELLTALE_EXPORT void remove_module(Module& module) noexcept;
 
-// The slow path of an enabled site: shall this line be written for the current scope? Counts the hit.
-// `flag` is SpecificDbg's. Cost: no lock, no allocation; a client's verdict is recomputed once after
-// the filters changed.
-TELLTALE_EXPORT bool site_wanted(const Site& site, bool flag) noexcept __attribute__((cold));
-// What begin_record() takes for it: its number in the dictionary, and whether its line, as site_wanted() last
-// said on this thread, is for the flight recorder alone.
+// An enabled site asks: shall this line be written for the current scope? `flag` is SpecificDbg's. Cost: no
+// lock, no allocation; three loads where the base alone has the site on, for everybody; a client's verdict is
+// recomputed once after the filters changed.
+TELLTALE_EXPORT bool site_wanted(const Site& site, bool flag) noexcept;
+// Reserves room for its line, as begin_record() (record.h), and counts the hit. Where the line goes is what
+// site_wanted() last said on this thread.
+TELLTALE_EXPORT char* begin_site_record(const Site& site, std::size_t room_bytes) noexcept;
+// The same in two steps, of modules that were built before there was begin_site_record().
 TELLTALE_EXPORT std::uint32_t site_number(const Site& site) noexcept __attribute__((cold));
 TELLTALE_EXPORT std::uint32_t site_tag_number(const Site& site) noexcept __attribute__((cold));
 

@@ -52,7 +52,7 @@ struct SiteState {
   SiteIs state = SiteIs::kOff;
   bool loaded = true;
   bool at_run_time = false;  // a call that names its tag at run time, known since it first was on
-  std::uint64_t hits = 0;    // enabled ones
+  std::uint64_t hits = 0;    // enabled calls that the output has seen
   std::string last_line = {};
   std::vector<SiteReason> why = {};
 };
