@@ -16,7 +16,19 @@ constinit std::atomic<std::uint32_t> clients_asked_word{0};
 namespace {
 
 // Goes on in a forked child, whose clients were told for its parent.
-constinit std::uint32_t last_asked = 0;
+constinit std::atomic<std::uint32_t> last_asked{0};
+
+std::uint32_t next_asked() noexcept {
+  std::uint32_t next = 0;
+  while (next == 0) next = last_asked.fetch_add(1, std::memory_order_relaxed) + 1;
+  return next;
+}
+
+void ask_anew() noexcept {
+  RegistryLock guard;
+  clients_asked_word.store(next_asked(), std::memory_order_relaxed);
+  ring_table().forget_plain();  // every record comes by
+}
 
 std::string text_of(const std::array<std::uint8_t, 16>& address) {
   constexpr std::array<std::uint8_t, 12> kIpv4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
@@ -30,22 +42,23 @@ std::string text_of(const std::array<std::uint8_t, 16>& address) {
 
 void ClientNames::begin_anew() {
   names_.clear();
-  if (++last_asked == 0) ++last_asked;
-  RegistryLock guard;
-  clients_asked_word.store(last_asked, std::memory_order_relaxed);
-  ring_table().forget_plain();  // every record comes by
+  ask_anew();
+}
+
+void ask_for_clients() noexcept {
+  if (clients_asked() == 0) ask_anew();
 }
 
 void ClientNames::ask(bool it) {
   if (it == asking_) return;
   asking_ = it;
-  if (it) return begin_anew();
+  if (it) return ask_for_clients();
   names_.clear();
   clients_asked_word.store(0, std::memory_order_relaxed);
 }
 
 void ClientNames::add(std::uint64_t connection, const std::array<std::uint8_t, 16>& address) {
-  if (!asking_) return;
+  if (clients_asked() == 0) return;
   if (names_.size() >= kClientsMax) begin_anew();
   names_[connection] = text_of(address);
 }

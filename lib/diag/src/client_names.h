@@ -7,7 +7,7 @@
 // keeps, of kClientsMax connections; then it forgets all and asks anew, and each connection that still writes lines
 // tells again.
 //
-// **Thread safety:** clients_asked() by anybody; the rest by the backend.
+// **Thread safety:** clients_asked() and ask_for_clients() by anybody; the rest by the backend.
 
 #include <array>
 #include <atomic>
@@ -23,6 +23,9 @@ inline constexpr std::size_t kClientsMax = 65'536;
 // Changes whenever all are to tell again; 0: nobody asks. Relaxed: a line that sees it late has no client.
 extern constinit std::atomic<std::uint32_t> clients_asked_word;
 inline std::uint32_t clients_asked() noexcept { return clients_asked_word.load(std::memory_order_relaxed); }
+
+// From now on lines have their client, also before the backend has the sink that shows it.
+void ask_for_clients() noexcept;
 
 class ClientNames {
  public:

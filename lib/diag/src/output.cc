@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "client_names.h"
 #include "file_sink.h"
 #include "journal_sink.h"
 #include "journal_stream.h"
@@ -98,6 +99,7 @@ tl::expected<void, std::string> configure_output(const OutputConfig& config) {
     targets.syslog = std::move(*syslog);
     targets.syslog_path = config.syslog_socket;
   }
+  if (targets.syslog != nullptr || targets.journald != nullptr || !targets.json_path.empty()) ask_for_clients();
   OutputChange change;
   change.targets = std::move(targets);
   if (!output_control().submit(std::move(change), true)) {
@@ -113,6 +115,7 @@ void set_extra_sink(std::shared_ptr<Sink> sink) {
 }
 
 void set_extra_sink(std::shared_ptr<EntrySink> sink) {
+  if (sink != nullptr) ask_for_clients();
   OutputChange change;
   change.extra = ExtraSink{nullptr, std::move(sink)};
   output_control().submit(std::move(change), false);
