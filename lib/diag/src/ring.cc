@@ -32,13 +32,15 @@ char* put_header(char* at, std::uint32_t site, std::size_t bytes, std::uint64_t 
 
 Ring::Ring(char* memory, std::size_t capacity_bytes, const RingAbout& about) noexcept
     : header_(*new (memory) RingHeader),
+      data_(memory + RingHeader::bytes_of(capacity_bytes)),
+      mask_(static_cast<std::uint32_t>(capacity_bytes - 1)),
       capacity_(capacity_bytes),
       block_(RingHeader::block_bytes_of(capacity_bytes)),
       kept_for_urgent_(about.use == RingUse::kRecorder ? 0 : capacity_bytes / 8),
       overwrites_(about.use == RingUse::kRecorder) {
   rest_.positions = &header_.positions;
-  rest_.data = memory + RingHeader::bytes_of(capacity_bytes);
-  rest_.mask = static_cast<std::uint32_t>(capacity_bytes - 1);
+  rest_.data = data_;
+  rest_.mask = mask_;
   header_.header_bytes = static_cast<std::uint32_t>(RingHeader::bytes_of(capacity_bytes));
   header_.block_bytes = static_cast<std::uint32_t>(block_);
   header_.capacity_bytes = capacity_bytes;
@@ -80,19 +82,19 @@ void Ring::claim(std::size_t bytes) noexcept {
 // A pad is published at once, even if the record behind it does not fit: else a record that needs more
 // than the rest of the buffer would find the same rest for ever.
 char* Ring::place(std::size_t bytes, std::uint64_t end) noexcept {
-  std::uint64_t offset = front_->write & rest_.mask;
+  std::uint64_t offset = front_->write & mask_;
   if (offset + bytes > capacity_) {
     std::uint64_t pad = capacity_ - offset;
     if (front_->write + pad > end) return nullptr;
     claim(pad);
     std::uint32_t words[2] = {static_cast<std::uint32_t>(pad), kPadSite};
-    std::memcpy(rest_.data + offset, words, sizeof words);
+    std::memcpy(data_ + offset, words, sizeof words);
     advance(pad);
     offset = 0;
   }
   if (front_->write + bytes > end) return nullptr;
   claim(bytes);
-  return rest_.data + offset;
+  return data_ + offset;
 }
 
 void Ring::advance(std::size_t bytes) noexcept {
@@ -110,10 +112,10 @@ char* Ring::drop(DropKey key, DropReason reason) noexcept {
 char* Ring::reserve_slowly(std::size_t bytes, bool urgent, DropKey key) noexcept {
   if (front_->open) return drop(key, DropReason::kNested);
   if (retired()) return nullptr;
-  if (front_->write + bytes <= (urgent ? room_urgent_ : room_) && (front_->write & rest_.mask) + bytes <= capacity_) [[likely]] {
+  if (front_->write + bytes <= (urgent ? room_urgent_ : room_) && (front_->write & mask_) + bytes <= capacity_) [[likely]] {
     claim(bytes);  // only the block was at its end
     front_->open = true;
-    return rest_.data + (front_->write & rest_.mask);
+    return data_ + (front_->write & mask_);
   }
   std::uint64_t most = room_end(urgent);
   if (bytes > (urgent ? capacity_ : capacity_ - kept_for_urgent_)) return drop(key, DropReason::kTooLarge);

@@ -120,7 +120,7 @@ class alignas(64) Ring {
 
   // Consumer.
   std::uint64_t published() const noexcept { return header_.positions.published.load(std::memory_order_acquire); }
-  const char* at(std::uint64_t position) const noexcept { return rest_.data + (position & rest_.mask); }
+  const char* at(std::uint64_t position) const noexcept { return data_ + (position & mask_); }
   void consumed(std::uint64_t position) noexcept { read_.store(position, std::memory_order_release); }
 
   // Anyone.
@@ -152,10 +152,12 @@ class alignas(64) Ring {
 
   // Constant after construction.
   RingHeader& header_;
+  char* const data_;
+  const std::uint32_t mask_;
   const std::uint64_t capacity_, block_, kept_for_urgent_;
   const bool overwrites_;
 
-  // The producer's own. The front, while it is not lent; its data and mask are constant and always there.
+  // The producer's own. The front, while it is not lent.
   RingFront rest_;
   RingFront* front_ = &rest_;
   // The room's end as last seen; limits are the nearer of it and the block's end, 0 sends every reserve() the slow way.
