@@ -89,5 +89,13 @@
   TEXT(kRecorderPath, "proxy.config.telltale.recorder.path", kFolder, "", kRestart, "The folder of the flight recorder, which should be on a tmpfs because a disk can make a thread wait; by default the folder recorder below --runtime where that is on one, else one below /dev/shm to which a link of that name leads.") \
   INTEGER(kRecorderKeep, "proxy.config.telltale.recorder.keep", kNumber, 0, 100, 3, kRestart, "How many recorders of former processes are kept there; the oldest go when the daemon starts.") \
   TEXT(kRecorderTags, "proxy.config.telltale.recorder.tags", kTagsOrNone, "", kLive, "Tags whose debug lines go into the flight recorder alone, without output; those that are on for output are in it anyway.") \
+  TEXT(kRedactFields, "proxy.config.telltale.redact.fields", kFieldNames, "", kLive, "Names of further fields that show [redacted] for their value; those that docs/redaction.md lists always do.") \
+  TEXT(kRedactFragments, "proxy.config.telltale.redact.fragments", kNameFragments, "", kLive, "Fragments beside token, secret, passw and others: a field with one in its name shows [redacted].") \
+  TEXT(kRedactAllowedFields, "proxy.config.telltale.redact.allowed_fields", kFieldNames, "", kLive, "Names of fields that are shown although a fragment is in their name; those that are listed by their whole name are not.") \
+  TEXT(kRedactQueryKeys, "proxy.config.telltale.redact.query_keys", kQueryKeys, "", kLive, "Keys whose values are masked in URLs, beside access_token, password and others.") \
+  INTEGER(kRedactEveryQueryValue, "proxy.config.telltale.redact.every_query_value", kSwitch, 0, 1, 0, kLive, "1 masks the value of every key in URLs.") \
+  TEXT(kRedactPaths, "proxy.config.telltale.redact.paths", kPathGlobs, "*/login,*/login/*,*/signin,*/signin/*,*/token,*/token/*,*/oauth/*,*/oauth2/*", kLive, "Sensitive paths: of requests there and their answers, query, bodies and all fields but the basic ones are masked.") \
+  INTEGER(kRedactBodyLimit, "proxy.config.telltale.redact.body_limit", kBytes, 0, 60000, 1000, kLive, "How much of a piece of a body is shown where the daemon was started with --show-secrets; a line holds 16384 bytes of it. Else none is.") \
+  TEXT(kRedactValuesFile, "proxy.config.telltale.redact.values_file", kSecretsFile, "", kLive, "A file of secret values, one a line and of at least 5 bytes, that are masked wherever they turn up; relative to the configuration folder, read again by a reload.") \
   INTEGER(kStopDrainTimeout, "proxy.config.telltale.stop.drain_timeout", kSeconds, 0, 3600, 5, kLive, "How long a stop waits for requests under way.")
 // clang-format on

@@ -82,6 +82,11 @@ std::string expectation(Record record) {
     case Kind::kFacility: return "LOG_DAEMON, LOG_USER, or LOG_LOCAL0 to LOG_LOCAL7";
     case Kind::kFraction: return "a decimal number from 0 to 1, such as 0.10";
     case Kind::kFolder: return "a folder, or none for the default";
+    case Kind::kFieldNames: return "names of fields, with commas between them, or none";
+    case Kind::kNameFragments: return "parts of names of fields, each of 3 letters or more, with commas between them, or none";
+    case Kind::kQueryKeys: return "query keys, with commas between them, or none";
+    case Kind::kPathGlobs: return "paths, such as /login or */token/*, with commas between them, or none";
+    case Kind::kSecretsFile: return "a file with a value of at least 5 bytes on each line, or none";
   }
   return {};
 }

@@ -46,6 +46,11 @@ enum class Kind : std::uint8_t {
   kFacility,       // of syslog: syslog_facility.h
   kFraction,       // 0 to 1, decimal: "0.10"
   kFolder,         // a path; empty = the default that the description names
+  kFieldNames,     // of HTTP, separated by commas or blanks; these lists' checks are given, see ListCheck
+  kNameFragments,  // parts of such
+  kQueryKeys,      // of URLs
+  kPathGlobs,      // of URLs
+  kSecretsFile,    // a path; empty = none
 };
 
 enum class Unit : std::uint8_t {

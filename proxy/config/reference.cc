@@ -25,6 +25,11 @@ std::string_view type_words(Kind kind) {
     case Kind::kFacility: return "syslog facility";
     case Kind::kFraction: return "decimal number, 0 to 1";
     case Kind::kFolder: return "folder";
+    case Kind::kFieldNames: return "names of fields";
+    case Kind::kNameFragments: return "parts of names of fields";
+    case Kind::kQueryKeys: return "query keys";
+    case Kind::kPathGlobs: return "paths";
+    case Kind::kSecretsFile: return "file of secret values";
   }
   return "";
 }

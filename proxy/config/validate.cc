@@ -124,6 +124,11 @@ Fault text_fault(const RecordInfo& record, std::string_view text, const DebugChe
     case Kind::kFacility: return syslog_facility(text) ? Fault() : Fault(quote(text) + " is not a facility for programs");
     case Kind::kFraction: return fraction_fault(text);
     case Kind::kFolder: return {};
+    case Kind::kFieldNames:
+    case Kind::kNameFragments:
+    case Kind::kQueryKeys:
+    case Kind::kPathGlobs:
+    case Kind::kSecretsFile: return checks.lists && !text.empty() ? checks.lists(record.kind, text) : Fault();
   }
   return {};
 }

@@ -29,11 +29,17 @@ namespace telltale::config {
 // pattern is refused here.
 using TagPatternCheck = std::function<std::optional<std::string>(std::string_view)>;
 
-// The same for both languages of lib/diag: patterns of tags, and rules.
+// The same for the lists of the redaction, which belong to proxy/http, and the file of secret values. Names no value
+// of that file.
+using ListCheck = std::function<std::optional<std::string>(Kind, std::string_view)>;
+
+// All of them: of lib/diag's languages, patterns of tags and rules, and of lists.
 struct DebugChecks {
-  DebugChecks(TagPatternCheck of_tags = {}, TagPatternCheck of_rules = {}) : tags(std::move(of_tags)), rules(std::move(of_rules)) {}
+  DebugChecks(TagPatternCheck of_tags = {}, TagPatternCheck of_rules = {}, ListCheck of_lists = {})
+      : tags(std::move(of_tags)), rules(std::move(of_rules)), lists(std::move(of_lists)) {}
   TagPatternCheck tags;
   TagPatternCheck rules;
+  ListCheck lists;
 };
 
 struct Value {

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <telltale/diag/dbg.h>
 #include <telltale/diag/level.h>
+#include <telltale/diag/secret_values.h>
 #include <telltale/diag/throttle.h>
 #include <unistd.h>
 
@@ -190,6 +191,7 @@ asio::awaitable<void> Server::Shared::Connection::run() {
 
     Answer answer = control::answer(shared->target, method, target, request.body(), text_of(peer));
     Dbg(control_dbg, "peer {}: {} {}", text_of(peer), method, target, field("status", answer.status));
+    answer.json = diag::without_secret_values(answer.json);
     const diag::Unthrottled each;
     if (!answer.change.empty()) diag::note("control: {} {}", text_of(peer), answer.change);
     keep_alive = co_await write(answer, keep_alive, method == "HEAD") && keep_alive;

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "http/append_text.h"
+#include "http/redaction.h"
 #include "http/token.h"
 
 namespace telltale::http {
@@ -139,7 +140,7 @@ fmt::appender write_challenge(fmt::appender out, std::string_view value) {
 }  // namespace
 
 fmt::appender write_redacted(fmt::appender out, Secrecy secrecy, std::string_view value) {
-  if (secrecy == Secrecy::kPlain) return append_text(out, value);
+  if (secrecy == Secrecy::kPlain || secrets_shown()) return append_text(out, value);
   value = trim_ows(value);
   if (value.empty()) return out;
   switch (secrecy) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "http/redact.h"
+#include "http/redaction.h"
 #include "http/secret_name.h"
 
 namespace telltale::http {
@@ -104,14 +105,23 @@ Secrecy secrecy_of_name(std::string_view name) {
   if (plain.cut()) return Secrecy::kWhole;
   const std::string_view text = plain.text();
   if (is_one_of(kSecretFields, text)) return Secrecy::kWhole;
-  if (kFieldSuspects.in(text) && !is_one_of(kOrdinaryFields, text)) return Secrecy::kWhole;
+  if (kFieldSuspects.in(text) && !is_one_of(kOrdinaryFields, text) && !redaction_detail::allowed_field(text)) return Secrecy::kWhole;
   if (is_one_of(kUrlFields, text) || names_url(name)) return Secrecy::kUrl;
   return Secrecy::kPlain;
+}
+
+// What the operator has added is asked for known names too.
+[[gnu::noinline, gnu::cold]] bool is_added(std::string_view name) {
+  PlainName plain;
+  for (char c : name) plain.add(c);
+  return redaction_detail::added_field(plain.text()) ||
+         (redaction_detail::added_fragment(plain.text()) && !redaction_detail::allowed_field(plain.text()));
 }
 
 }  // namespace
 
 Secrecy secrecy_of(FieldId id, std::string_view name, std::string_view value) {
+  if (redaction_detail::names_added() && is_added(name)) return Secrecy::kWhole;
   switch (id) {
     case FieldId::kAuthorization:
     case FieldId::kProxyAuthorization:
@@ -147,12 +157,12 @@ Secrecy secrecy_of(FieldId id, std::string_view name, std::string_view value) {
 
 bool is_secret_plain_key(std::string_view plain) {
   if (plain.size() >= 3 && plain.substr(plain.size() - 3) == "key") return true;
-  if (kKeySuspects.in(plain)) return true;
+  if (kKeySuspects.in(plain) || redaction_detail::added_key(plain)) return true;
   // `user[pass]` and `auth[0]` consist of words, none of them longer than the longest of the list.
   while (!plain.empty()) {
     const std::size_t end = plain.find_first_of("[]");
     const std::string_view word = plain.substr(0, end);
-    if (is_one_of(kKeyWords, word)) return true;
+    if (is_one_of(kKeyWords, word) || redaction_detail::added_key(word)) return true;
     plain.remove_prefix(end == std::string_view::npos ? plain.size() : end + 1);
   }
   return false;

@@ -10,6 +10,7 @@
 
 #include "http/append_text.h"
 #include "http/redact.h"
+#include "http/redaction.h"
 #include "http/secret_name.h"
 
 namespace telltale::http {
@@ -235,6 +236,13 @@ bool is_secret_key(std::string_view key) {
 }
 
 fmt::appender write_url(fmt::appender out, std::string_view url, Mask mask) {
+  if (secrets_shown()) return append_text(out, url);
+  const std::size_t query = url.find_first_of("?#");
+  if (query != std::string_view::npos && query + 1 < url.size() && is_sensitive_path(url)) {
+    out = UrlWriter(out, url.substr(0, query), mask).write();
+    return append_text(append_text(out, url.substr(query, 1)), kRedacted);
+  }
+  if (every_query_value_masked()) mask = Mask::kEveryValue;
   return UrlWriter(out, url, mask).write();
 }
 

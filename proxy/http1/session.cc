@@ -11,6 +11,7 @@
 #include "http/own_answer.h"
 #include "http/preface.h"
 #include "http/print.h"
+#include "http/print_dump.h"
 #include "http1/chunk_encoder.h"
 #include "net/worker.h"
 
@@ -26,12 +27,6 @@ constexpr std::chrono::seconds kLingerMax{2};
 constexpr std::chrono::seconds kLookEvery{2};  // whether a client that ended its sending side still reads
 
 constexpr std::string_view kGone = "the client is gone";
-
-std::string_view shown(ConnectionField field) {
-  return field == ConnectionField::kClose       ? " | Connection: close"
-         : field == ConnectionField::kKeepAlive ? " | Connection: keep-alive"
-                                                : "";
-}
 
 iovec part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
@@ -210,6 +205,7 @@ net::Task<void> Session::send_refusal() {
                                                   stream_->worker().wall_now());
   pending_.clear();
   append_response_head(pending_, answer.head.status, {}, answer.head.fields, answer.head.framing, ConnectionField::kClose);
+  Dbg(http_hdrs_dbg, "{}", http::dump_wire(http::Direction::kClientResponse, {}, pending_));
   iovec parts[] = {part(pending_), part(answer.text)};
   net::Io io = co_await stream_->send_all(parts, settings_.client_inactivity_max);
   if (io.state == net::Io::kOk) co_await linger();
@@ -272,6 +268,7 @@ net::Task<bool> Session::send_interim(std::uint16_t status, const http::Fields& 
   }
   std::string head;
   append_response_head(head, status, {}, fields, {}, ConnectionField::kNone);
+  Dbg(http_hdrs_dbg, "{}", http::dump_wire(http::Direction::kClientResponse, request_.target, head));
   iovec parts[] = {part(head)};
   co_return co_await send_parts(parts);
 }
@@ -309,8 +306,8 @@ net::Task<bool> Session::send_prepared(const http::PreparedResponse& response) {
   bool with_content = request_.method != http::Method::kHead && !response.content.empty();
   std::array<iovec, 3> parts{part(response.http1_head), part({prepared_end_, static_cast<std::size_t>(at - prepared_end_)}),
                              part(response.content)};
-  Dbg(http_hdrs_dbg, "response head sent: {}, {} | Content-Length: {} | Age: {}{}", response.status,
-      http::print_fields(response.fields), response.content.size(), response.age.count(), shown(connection_field()));
+  Dbg(http_hdrs_dbg, "{}", http::dump_wire(http::Direction::kClientResponse, request_.target, response.http1_head,
+                                           {prepared_end_, static_cast<std::size_t>(at - prepared_end_)}));
   if (with_content) content_bytes_sent_ = response.content.size();
   std::size_t count = with_content ? 3 : 2;
   std::size_t bytes = parts[0].iov_len + parts[1].iov_len + content_bytes_sent_;
@@ -333,9 +330,9 @@ net::Task<bool> Session::send_head(const http::ResponseHead& head) {
   }
   content_wanted_ = !no_content;
   begin_response(no_content || framing.kind != http::Framing::kUntilClose);
+  const std::size_t before = pending_.size();
   append_response_head(pending_, head.status, head.reason, head.fields, framing, connection_field());
-  Dbg(http_hdrs_dbg, "response head sent: {}, {}{}{}", head.status, http::print_fields(head.fields),
-      framing.kind == http::Framing::kChunked ? " | Transfer-Encoding: chunked" : "", shown(connection_field()));
+  Dbg(http_hdrs_dbg, "{}", http::dump_wire(http::Direction::kClientResponse, request_.target, std::string_view(pending_).substr(before)));
   co_return !client_gone_;
 }
 

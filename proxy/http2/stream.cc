@@ -7,6 +7,7 @@
 
 #include "http/own_answer.h"
 #include "http/print.h"
+#include "http/print_dump.h"
 #include "http2/lower_names.h"
 #include "http2/session.h"
 #include "net/worker.h"
@@ -160,17 +161,17 @@ bool Stream::submit(std::uint16_t status, const http::Fields& fields, http::Fram
     }
   }
   const bool may_announce = status >= 200 && status != 204;
+  std::string_view length;
   if (may_announce &&
       (framing.kind == http::Framing::kLength || (framing.kind == http::Framing::kNone && framing.announced))) {
-    head.push_back(pair("content-length", to_text(framing.length, length_digits), NGHTTP2_NV_FLAG_NO_COPY_NAME));
+    length = to_text(framing.length, length_digits);
+    head.push_back(pair("content-length", length, NGHTTP2_NV_FLAG_NO_COPY_NAME));
   }
   if (!age.empty()) head.push_back(pair("age", age, NGHTTP2_NV_FLAG_NO_COPY_NAME));
-  if (!age.empty()) {
-    Dbg(http_hdrs_dbg, "response head sent: {}, {} | Content-Length: {} | Age: {}", status, http::print_fields(fields),
-        framing.length, age);
-  } else if (status >= 200) {
-    Dbg(http_hdrs_dbg, "response head sent: {}, {}", status, http::print_fields(fields));
-  }
+  Dbg(http_hdrs_dbg, "{}",
+      http::dump_response(http::Direction::kClientResponse, request_.target, http::Version::kHttp2, status, fields,
+                          {http::Field{http::FieldId::kContentLength, length.empty() ? "" : "content-length", length},
+                           http::Field{http::FieldId::kAge, age.empty() ? "" : "age", age}}));
   if (!session_->submit_head(*this, status)) {
     lose();
     return false;

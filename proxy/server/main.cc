@@ -8,8 +8,10 @@
 #include <telltale/diag/output.h>
 
 #include "config/config_folder.h"
+#include "http/redaction.h"
 #include "remap/remap_table.h"
 #include "server/options.h"
+#include "server/redaction_settings.h"
 #include "server/server.h"
 #include "server/settings.h"
 
@@ -36,7 +38,8 @@ int main(int argc, char** argv) {
     return refusal->offset ? fmt::format("{} (offset {})", refusal->what, *refusal->offset) : refusal->what;
   };
   folder_options.check_tags = {[in_words](std::string_view pattern) { return in_words(diag::check_tag_pattern(pattern)); },
-                               [in_words](std::string_view rules) { return in_words(diag::check_rules(rules)); }};
+                               [in_words](std::string_view rules) { return in_words(diag::check_rules(rules)); },
+                               [dir = options->config_dir](config::Kind kind, std::string_view text) { return server::check_redaction(kind, text, dir); }};
   folder_options.read_remap = remap::parse_remap_table;
   folder_options.check_plugins = server::check_plugins;
   folder_options.set = options->set;
@@ -52,6 +55,7 @@ int main(int argc, char** argv) {
     std::printf("telltale: the configuration in %s is valid\n", options->config_dir.c_str());
     return 0;
   }
+  if (options->show_secrets) http::show_secrets();
   auto started = server::Server::start(*options, std::move(*folder), std::move(folder_options));
   if (!started) {
     diag::flush_output(std::chrono::seconds{1});

@@ -22,6 +22,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
   app.add_option("--set", options.set, "RECORD=VALUE, in place of what records.yaml says, until a reload finds its text there changed; repeatable")
       ->take_all()->expected(1)->allow_extra_args(false);
   app.add_option("-T", options.tags, "start with debug mode 1 and these tags");
+  app.add_flag("--show-secrets", options.show_secrets, "mask nothing in debug lines: credentials, cookies and bodies are shown; for test machines");
   app.add_flag("--check", options.check_only, "validate the configuration and exit");
   app.footer("Signals: SIGTERM and SIGINT stop, SIGHUP reloads the configuration, SIGUSR1 switches all debug off,\nSIGUSR2 opens diags.log anew.\n"
              "Exit status: 0 stopped, or with --check valid; 1 configuration or start refused; 2 wrong command line.");

@@ -17,6 +17,7 @@ struct Options {
   std::vector<std::string> set;  // --set RECORD=VALUE
   std::optional<std::string> tags;
   bool check_only = false;
+  bool show_secrets = false;  // nothing is masked
 };
 
 // Nullopt: the process is to exit with `exit_status` (help was printed, or a usage error).

@@ -20,9 +20,11 @@
 #include "config/reload.h"
 #include "config/server_ports.h"
 #include "hint/near_names.h"
+#include "http/redaction.h"
 #include "plugin/loader.h"
 #include "server/flight_recorder.h"
 #include "server/output_status.h"
+#include "server/redaction_settings.h"
 #include "server/settings.h"
 #include "server/status.h"
 
@@ -97,7 +99,11 @@ tl::expected<std::unique_ptr<Server>, std::vector<std::string>> Server::start(co
   }
   diag::set_ring_bytes(static_cast<std::size_t>(server->records_.integer(Record::kDiagRingSize)));
   start_recorder(server->records_, options.config_dir, options.runtime_dir);
+  if (auto set = apply_redaction(server->records_, options.config_dir); !set) return tl::unexpected(std::vector{set.error()});
   if (auto opened = server->configure_output(server->records_); !opened) return tl::unexpected(std::vector{opened.error()});
+  if (http::secrets_shown()) {
+    diag::warning("started with --show-secrets: debug lines and dumps show credentials, cookies and bodies as they are");
+  }
   for (const std::string& note : notes) diag::note("{}", note);
   diag::set_throttle(throttle_config(server->records_));
   if (auto set = diag::set_base(debug_base(server->records_)); !set) return tl::unexpected(std::vector{set.error().what});
@@ -287,6 +293,12 @@ tl::expected<void, control::Error> Server::apply(const config::Records& records,
     (void)diag::set_base(debug_base(records_));
     (void)arm_recorder(records_);
     return tl::unexpected(control::Error{set.error(), {}, {}});
+  }
+  if (auto set = apply_redaction(records, options_.config_dir); !set) {
+    (void)diag::set_base(debug_base(records_));
+    (void)arm_recorder(records_);
+    (void)configure_output(records_);
+    return tl::unexpected(control::Error{set.error(), {}, "value"});
   }
   diag::set_throttle(throttle_config(records));
   records_ = records;

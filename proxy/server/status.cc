@@ -5,8 +5,10 @@
 
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/secret_values.h>
 #include <telltale/diag/throttle.h>
 
+#include "http/redaction.h"
 #include "server/version.h"
 
 namespace telltale::server {
@@ -71,7 +73,9 @@ control::StatusSection debug(const StatusInput& input) {
                                   {"rules", with_source(input, Record::kDebugRules)},
                                   {"sample", fmt::format("1/{} ({})", input.records.integer(Record::kDebugSample),
                                                          config::to_string(input.records.source(Record::kDebugSample)))},
-                                  {"lines go to", with_source(input, Record::kDiagsOutputDebug)}}};
+                                  {"lines go to", with_source(input, Record::kDiagsOutputDebug)},
+                                  {"secrets", std::string(http::secrets_shown() ? "SHOWN, by --show-secrets" : "masked")},
+                                  {"secret values registered", static_cast<std::uint64_t>(diag::secret_value_count())}}};
   for (const diag::Lease& lease : diag::leases()) {
     section.items.push_back({fmt::format("lease {}", lease.id),
                              fmt::format("\"{}\"{}{}", lease.tags, lease.rules.empty() ? "" : ", rules \"" + lease.rules + "\"",

@@ -8,6 +8,8 @@
 #include <telltale/diag/dbg.h>
 
 #include "http/print.h"
+#include "http/print_dump.h"
+#include "http/redaction.h"
 #include "http1/chunk_encoder.h"
 #include "http1/head_writer.h"
 #include "http1/hop_by_hop.h"
@@ -16,7 +18,8 @@ namespace telltale::txn {
 namespace {
 
 constexpr DbgCtl origin_dbg{"origin"};
-constexpr DbgCtl origin_hdrs_dbg{"origin_hdrs"};
+constexpr DbgCtl http_hdrs_dbg{"http_hdrs"};
+constexpr DbgCtl http_body_dbg{"http_body"};
 
 // How long an origin may think before a client's content is sent although nobody said 100 (Continue).
 constexpr std::chrono::seconds kContinueMax{1};
@@ -136,7 +139,7 @@ net::Task<bool> OriginFetch::send_head() {
                              http1::ConnectionField::kNone);
   Dbg(origin_dbg, "sending {} {} to {}:{} on o{}", request.method_text, http::print_target(target_), origin_.host,
       origin_.port, connection_->id);
-  Dbg(origin_hdrs_dbg, "request fields: {}", http::print_fields(fields_));
+  Dbg(http_hdrs_dbg, "{}", http::dump_wire(http::Direction::kOriginRequest, request.target, head));
   iovec parts[] = {part(head)};
   net::Io io = co_await connection_->stream->send_all(parts, inactivity_max_);
   if (io.state != net::Io::kOk) Dbg(origin_dbg, "sending to o{} failed: {}", connection_->id, std::strerror(io.error));
@@ -192,7 +195,7 @@ net::Task<OriginFetch::Step> OriginFetch::read_head() {
   input.pin(parser.consumed());
   connection_->content.start(response_.framing);
   Dbg(origin_dbg, "o{} answered {}", connection_->id, http::print_status_line(response_));
-  Dbg(origin_hdrs_dbg, "response fields: {}", http::print_fields(response_.fields));
+  Dbg(http_hdrs_dbg, "{}", http::dump_response(http::Direction::kOriginResponse, exchange_.request().target, response_));
   co_return Step::kDone;
 }
 
@@ -210,6 +213,9 @@ net::Detached OriginFetch::upload() {
       break;
     }
     more = piece.state == Content::kData;
+    if (more) {
+      Dbg(http_body_dbg, "to the origin: {}", http::print_body(piece.data, http::media_type(exchange_.request().fields), http::is_sensitive_path(exchange_.request().target)));
+    }
     char size_line[http1::kChunkHeaderMax];
     iovec parts[3];
     std::size_t n = 0;

@@ -9,6 +9,8 @@
 #include "cache/vary.h"
 #include "http/own_answer.h"
 #include "http/print.h"
+#include "http/print_dump.h"
+#include "http/redaction.h"
 #include "http1/hop_by_hop.h"
 #include "txn/invalidate.h"
 #include "txn/stored_answer.h"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr DbgCtl http_dbg{"http"};
 constexpr DbgCtl http_hdrs_dbg{"http_hdrs"};
+constexpr DbgCtl http_body_dbg{"http_body"};
 constexpr DbgCtl remap_dbg{"remap"};
 constexpr DbgCtl cache_dbg{"cache"};
 
@@ -81,7 +84,7 @@ net::Task<void> Transaction::run([[maybe_unused]] std::unique_ptr<Transaction> s
   state_.counters.requests.add();
   Dbg(http_dbg, "{} for {} from {}", http::print_request_line(request()), http::print_authority(request().authority),
       exchange_.client());
-  Dbg(http_hdrs_dbg, "request fields: {}", http::print_fields(request().fields));
+  Dbg(http_hdrs_dbg, "{}", http::dump_request(http::Direction::kClientRequest, request()));
 
   bool go_on = true;
   if (!hooks_.idle(Hook::kTxnStart)) go_on = co_await hooks_.run(Hook::kTxnStart, *this);
@@ -417,6 +420,7 @@ net::Task<void> Transaction::relay(OriginFetch& fetch, CacheFill& fill) {
     piece = co_await fetch.read_content();
     if (piece.state != Content::kData) break;
     fill.add(piece.data);
+    Dbg(http_body_dbg, "from the origin: {}", http::print_body(piece.data, http::media_type(head.fields), http::is_sensitive_path(request().target)));
     if (sent) sent = co_await exchange_.send_content(piece.data);
   }
   if (fetch.abandoned()) {  // what looks like the origin's end is ours

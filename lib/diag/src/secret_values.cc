@@ -231,8 +231,9 @@ char* mask_open_record(Ring& ring, char* end, std::uint8_t argument_count) noexc
   char* at = bytes == 0 ? nullptr : text;
   if (bytes > before || bytes == 0) {
     ring.cancel();
-    const std::size_t wanted = bytes == 0 ? ring.capacity_bytes() : (sizeof header + bytes + 7) & ~std::size_t{7};
+    const std::size_t wanted = bytes == 0 ? 2 * ring.capacity_bytes() : (sizeof header + bytes + 7) & ~std::size_t{7};
     at = ring.reserve(wanted, {0, header.level});  // of more than there can be, that counts it
+    if (at == nullptr && ring.retired()) ring.count_nested({0, header.level});  // which does not count by itself
     if (at != nullptr) {
       header.ticks = ticks_now();  // not before a gap that was announced meanwhile
       std::memcpy(at, &header, sizeof header);

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
+#include <cstdarg>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -21,6 +22,7 @@
 #include <telltale/diag/debug_control.h>
 #include <telltale/diag/level.h>
 #include <telltale/diag/output.h>
+#include <telltale/diag/printf.h>
 #include <telltale/diag/scope.h>
 #include <telltale/diag/throttle.h>
 
@@ -334,4 +336,44 @@ TEST_CASE("Output: JSON needs a file where a level leads to it, of its own", "[d
   config.log_file.clear();
   config.json_file = folder / "none/diags.json";
   CHECK(configure_output(config).error().find(config.json_file) != std::string::npos);
+
+namespace {
+
+void print(const char* format, ...) {
+  std::va_list list;
+  va_start(list, format);
+  write_printf({Level::kDebug, "entry_test", "file.cc", "f", 1, format}, list);
+  va_end(list);
+}
+
+}  // namespace
+
+TEST_CASE("EntrySink: all bytes are the same printable text from core, printf and level lines, in a line and in an entry", "[diag][entry][B57]") {
+  const CleanDebug debug;
+  REQUIRE(set_base({.mode = Mode::kOn, .tags = "entry_test"}));
+  std::string bytes;
+  for (int c = 1; c < 256; ++c) bytes += static_cast<char>(c);
+  auto say = [&] {
+    Dbg(entry_dbg, "{}", bytes);
+    print("%s", bytes.c_str());
+    note("{}", bytes);
+  };
+  std::vector<Kept> all;
+  {
+    ToTable to;
+    say();
+    all = to.table->take();
+  }
+  REQUIRE(all.size() == 3);
+  Capture capture(ShowLocation::kNever);
+  say();
+  const std::vector<std::string> lines = capture.lines();
+  REQUIRE(lines.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(all[i].message == all[0].message);
+    CHECK(lines[i].ends_with(" " + all[0].message));
+    for (char c : all[i].message) REQUIRE((c >= 0x20 && c < 0x7F));
+  }
+  CHECK(all[0].message.find("\\x01\\x02") == 0);
+  CHECK(all[0].message.find("\\xfe\\xff") != std::string::npos);
 }
