@@ -95,7 +95,7 @@
   TEXT(kRedactQueryKeys, "proxy.config.telltale.redact.query_keys", kQueryKeys, "", kLive, "Keys whose values are masked in URLs, beside access_token, password and others.") \
   INTEGER(kRedactEveryQueryValue, "proxy.config.telltale.redact.every_query_value", kSwitch, 0, 1, 0, kLive, "1 masks the value of every key in URLs.") \
   TEXT(kRedactPaths, "proxy.config.telltale.redact.paths", kPathGlobs, "*/login,*/login/*,*/signin,*/signin/*,*/token,*/token/*,*/oauth/*,*/oauth2/*", kLive, "Sensitive paths: of requests there and their answers, query, bodies and all fields but the basic ones are masked.") \
-  INTEGER(kRedactBodyLimit, "proxy.config.telltale.redact.body_limit", kBytes, 0, 60000, 1000, kLive, "How much of a piece of a body is shown where the daemon was started with --show-secrets; a line holds 16384 bytes of it. Else none is.") \
+  INTEGER(kRedactBodyLimit, "proxy.config.telltale.redact.body_limit", kBytes, 0, 60000, 1000, kLive, "How much of a piece of a body is shown where the daemon was started with --show-secrets, and else nothing; a line holds 16384 bytes of it.") \
   TEXT(kRedactValuesFile, "proxy.config.telltale.redact.values_file", kSecretsFile, "", kLive, "A file of secret values, one a line and of at least 5 bytes, that are masked wherever they turn up; relative to the configuration folder, read again by a reload.") \
   INTEGER(kStopDrainTimeout, "proxy.config.telltale.stop.drain_timeout", kSeconds, 0, 3600, 5, kLive, "How long a stop waits for requests under way.")
 // clang-format on

@@ -13,7 +13,7 @@ import pytest
 from telltale_e2e import get, h2, raw, request_bytes, wait_until
 from telltale_e2e.process import program
 
-LETTERS = "LB"  # of proxy.config.diags.output.debug: every sink that writes below the runtime folder or to stderr
+LETTERS = "LBN"  # of proxy.config.diags.output.debug: every sink that writes below the runtime folder or to stderr
 
 
 class Planted:

@@ -7,6 +7,8 @@
 #include "http/cache_control.h"
 #include "http/date.h"
 #include "http/print.h"
+#include "http/print_dump.h"
+#include "http/redaction.h"
 #include "tests/unit/http/count_new.h"
 
 using namespace telltale::http;
@@ -58,4 +60,23 @@ TEST_CASE("Print: masking and printing a head does not allocate", "[http][print]
   CHECK(during == 0);
   CHECK(result.size > 200);
   CHECK(control.max_age == 60u);
+}
+
+TEST_CASE("Redaction: printing dumps, bodies and what was added does not allocate", "[http][redact][alloc]") {
+  Redaction added;
+  added.fields = "x-badge";
+  added.query_keys = "badge";
+  set_redaction(added);
+  RequestHead head;
+  head.method_text = "GET";
+  head.target = "/a?badge=1";
+  for (const char* name : {"Host", "X-Badge", "Cookie", "X-Any-Token"}) head.fields.add_copy(name, "value=1");
+  char buffer[4096];
+  const std::size_t before = allocations();
+  const auto result = fmt::format_to_n(buffer, sizeof buffer, "{} {} {}", dump_request(Direction::kClientRequest, head), print_body("abc", "text/plain"),
+                                       print_command("set auth.key x"));
+  const std::size_t during = allocations() - before;
+  set_redaction({});
+  CHECK(during == 0);
+  CHECK(result.size > 100);
 }
