@@ -92,8 +92,8 @@ int main(int argc, char** argv) {
   const bool gate = argc > 1 && std::string_view(argv[1]) == "--gate";
   http::Fields fields;
   for (auto [name, value] : kBlock) fields.add_copy(name, value);
-  auto plain = [&] { (void)fmt::format_to_n(buffer, sizeof buffer, FMT_COMPILE("{}"), Plain{&fields}); };
-  auto masked = [&] { (void)fmt::format_to_n(buffer, sizeof buffer, FMT_COMPILE("{}"), http::print_fields(fields)); };
+  auto plain = [&] { (void)fmt::format_to_n(buffer, sizeof buffer, "{}", Plain{&fields}); };
+  auto masked = [&] { (void)fmt::format_to_n(buffer, sizeof buffer, "{}", http::print_fields(fields)); };
   std::vector<double> of_plain, of_masked, ratios;
   for (int round = 0; round < kRounds; ++round) {
     of_plain.push_back(ns_each(plain));

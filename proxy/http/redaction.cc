@@ -71,8 +71,14 @@ State& state() {
   return *all;
 }
 
+const Names& default_paths() {
+  static const Names* const names = new Names(entries(kSensitivePathsDefault, in_lower_case));
+  return *names;
+}
+
 // See OneWriterMultiReader, "fork()".
 __attribute__((constructor)) void watch_forks() noexcept {
+  default_paths();  // nothing is made where something is printed
   pthread_atfork([] { state().lock.lock(); }, [] { state().lock.unlock(); }, [] { state().lock.unlock_after_fork(); });
 }
 
@@ -154,11 +160,6 @@ std::string_view path_of(std::string_view target) {
     target.remove_prefix(std::min(target.find('/', scheme + 3), target.size()));
   }
   return target.substr(0, target.find(';'));
-}
-
-const Names& default_paths() {
-  static const Names* const names = new Names(entries(kSensitivePathsDefault, in_lower_case));
-  return *names;
 }
 
 }  // namespace

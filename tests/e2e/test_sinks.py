@@ -60,13 +60,15 @@ def test_json_lines_say_what_the_text_says(start):
     daemon.stop()
     lines = daemon.diags_lines()
     objects = [strictly(line) for line in (daemon.runtime / "logs" / "diags.json").read_bytes().splitlines()]
-    assert len(objects) == len(lines) > 100
-    for one, line in zip(objects, lines):
+    # A record of several lines is one object.
+    by_line = [(one, text) for one in objects
+               for text in (one["text"] + "".join(f" {name}={value}" for name, value in one.get("fields", {}).items())).split("\n")]
+    assert len(by_line) == len(lines) > 100
+    for (one, text), line in zip(by_line, lines):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", one["time"])
         assert one["time"][:26] + "Z" == line.time
         assert (one["level"], one["thread"], one.get("tag", "")) == (line.level, line.thread, line.tag)
-        fields = "".join(f" {name}={value}" for name, value in one.get("fields", {}).items())
-        assert one["text"] + fields == line.text
+        assert text == line.text
     assert any(one["tid"] != objects[0]["tid"] for one in objects)
     of_connections = [one for one in objects if "connection" in one]
     assert of_connections and [one for one in of_connections if one.get("client") != "127.0.0.1"] == []

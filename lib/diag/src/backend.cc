@@ -372,7 +372,9 @@ void Backend::hand_out(RouteBits lanes, LineOrigin origin) {
   for (unsigned left = lanes & lines_; left != 0; left &= left - 1) {
     Lane& lane = lanes_[static_cast<std::size_t>(std::countr_zero(left))];
     lane.batch += line_;
-    lane.origins.add(origin);
+    for (std::size_t end = line_.find('\n'); end != std::string_view::npos; end = line_.find('\n', end + 1)) {
+      lane.origins.add(origin);  // a sink says how many lines it did not take
+    }
     if (lane.batch.size() >= kBatchBytes) write_lane(lane);
   }
 }

@@ -19,8 +19,8 @@ FOLLOWED = "127.0.0.2"  # the client of "client"; the others come from 127.0.0.1
 ALL_TAGS = ".*"
 _ROUTE = "proxy.config.diags.output.debug"
 _RECORDER_TAGS = "proxy.config.telltale.recorder.tags"
-# [time] [thread] DEBUG (tag): tag diag is the library's own.
-_LINE = re.compile(rb"^\[[^]]*\] \[[^]]*\] DEBUG \((?!diag\))", re.M)
+# [time] [thread] DEBUG (tag) <place> {ids}: tag diag is the library's own.
+_LINE = re.compile(rb"^\[[^]]*\] \[[^]]*\] DEBUG \((?!diag\))(?:http_hdrs\)[^>]*> (?:\{[^}]*\})?)?", re.M)
 _READ_S = 120
 
 
@@ -127,18 +127,29 @@ def debug(name, telltale, tags):
 
 
 def count_lines(path):
-    """How many debug lines a text file has."""
+    """How many debug records a text file has."""
     with open(path, "rb") as file:
-        return sum(len(_LINE.findall(piece)) for piece in _whole_lines(file))
+        return _records(file)
 
 
 def count_lines_of(command):
-    """How many debug lines a command prints. Errors: Failed when it does not end well."""
+    """How many debug records a command prints. Errors: Failed when it does not end well."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        found = sum(len(_LINE.findall(piece)) for piece in _whole_lines(process.stdout))
+        found = _records(process.stdout)
         words = process.stderr.read().decode("utf-8", "replace").strip()
     if process.returncode != 0:
         raise Failed(f"{' '.join(map(str, command))} ended with status {process.returncode}: {words}")
+    return found
+
+
+def _records(file):
+    """A dump of a head is one record of several lines, which have the same time, thread, place and ids."""
+    found, last = 0, None
+    for piece in _whole_lines(file):
+        for prefix in _LINE.findall(piece):
+            if not prefix.endswith(b"(") and prefix == last:
+                continue
+            found, last = found + 1, prefix
     return found
 
 

@@ -336,6 +336,7 @@ TEST_CASE("Output: JSON needs a file where a level leads to it, of its own", "[d
   config.log_file.clear();
   config.json_file = folder / "none/diags.json";
   CHECK(configure_output(config).error().find(config.json_file) != std::string::npos);
+}
 
 namespace {
 
