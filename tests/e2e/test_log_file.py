@@ -118,7 +118,7 @@ def test_numbered_lines_of_several_threads_are_once_there_over_size_rolls_and_mo
         {"diags": {"debug": {"enabled": 1, "tags": "http|cache"}}}, BIG_RINGS))
     logs, moves = logs_of(daemon), 20
     count = 3000
-    load(daemon.port, count, field_bytes=8000)
+    load(daemon.port, count, field_bytes=4000)
     loader = threading.Thread(target=load, args=(daemon.port, count), kwargs={"first": count, "field_bytes": 200})
     loader.start()
     for moved in range(moves):
