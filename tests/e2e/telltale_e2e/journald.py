@@ -28,17 +28,17 @@ def _missing():
     for needed in (_PROGRAM, "/usr/bin/journalctl", "/usr/bin/unshare", "/usr/bin/nsenter"):
         if not pathlib.Path(needed).exists():
             return f"there is no {needed}"
-    probe = subprocess.run(["unshare", *_USER, "--mount", "--propagation", "private", "true"],
+    probe = subprocess.run(["unshare", *_USER, "--mount", "--propagation", "private", "mount", "-t", "tmpfs", "tmpfs", "/run"],
                            capture_output=True, text=True, check=False)
     return None if probe.returncode == 0 else f"no mount namespace of its own: {probe.stderr.strip()}"
 
 
 def need_journald():
-    """Skips the test where journald cannot be had; where CI runs as root, that is a failure."""
+    """Skips the test where journald cannot be had, in a chroot say, unless TELLTALE_NEED_JOURNALD is set."""
     why = _missing()
     if why is None:
         return
-    assert not (os.environ.get("CI") == "true" and os.geteuid() == 0), why
+    assert "TELLTALE_NEED_JOURNALD" not in os.environ, why
     pytest.skip(why)
 
 
