@@ -262,7 +262,6 @@ LineOrigin Backend::origin_of(const RingReader& ring, const RecordHeader& header
   return origin;
 }
 
-// But for the origin.
 // Where its level goes, unless only leases ask for it that say otherwise; and where those say.
 RouteBits Backend::lanes_of(const RecordHeader& header) const noexcept {
   const bool elsewhere = (header.flags & kRecordElsewhere) != 0;
@@ -279,6 +278,7 @@ RouteBits Backend::merged(RouteBits outputs) const noexcept {
   return lanes;
 }
 
+// But for the origin.
 LineHead Backend::head_of(std::string_view thread, const RecordHeader& header, std::int64_t wall_ns) {
   LineHead head;
   head.wall_ns = wall_ns;
